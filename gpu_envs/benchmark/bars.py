@@ -1,4 +1,4 @@
-"""Judges promises of the data: finds the points that each is about."""
+"""Judges the bars in the data: finds the points of each, and compares them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNITS = {
     "of_limit": "share of what the machine allows",
     "of_copy": "bytes handed out over a plain copy of as many",
 }
-_OWN = ("of", "least", "on", "name", "over", "why")  # all others are labels of what was measured
+_OWN = ("of", "least", "on", "name", "over", "why")  # all other keys are labels of measurements
 
 
 def judge(plan: Plan, report: Report, points: list[Point], on: str = "") -> None:
@@ -30,7 +30,7 @@ def judge(plan: Plan, report: Report, points: list[Point], on: str = "") -> None
 
 
 def judged(plan: Plan, bar: dict[str, Any], points: list[Point]) -> Bar:
-    """One promise, and what was measured of it."""
+    """One bar, and its measurement."""
     is_here = (bar.get("on") == "device") == plan.on_gpu
     found, point = None, None
     if is_here and plan.is_judged:
@@ -40,18 +40,18 @@ def judged(plan: Plan, bar: dict[str, Any], points: list[Point]) -> Bar:
 
 
 def unmeasured(name: str, data: dict[str, Any], on: str) -> list[Bar]:
-    """Bars of a machine where there is nothing to measure them on."""
+    """Bars of a machine that is not here to measure."""
     bars = data.get("bars", ())
     return [Bar(_words(name, b), b["least"], None, "") for b in bars if b.get("on", "cpu") == on]
 
 
 def labels(bar: dict[str, Any]) -> dict[str, Any]:
-    """What a bar says of the measurement that it is about."""
+    """Labels of the measurement of a bar."""
     return {key: value for key, value in bar.items() if key not in _OWN}
 
 
 def cases(plan: Plan, bar: dict[str, Any]) -> Iterator[Case]:
-    """What has to be measured for a bar of this machine, and nothing else."""
+    """Labels of the cases that a bar of this machine needs."""
     own = labels(bar)
     for how in (own, {**own, **bar["over"]}) if "over" in bar else (own,):
         form = next(form for form in plan.forms() if form.label == how.get("form", ""))
@@ -65,7 +65,7 @@ def cases(plan: Plan, bar: dict[str, Any]) -> Iterator[Case]:
 def _measured(
     bar: dict[str, Any], points: list[Point], on_gpu: bool
 ) -> tuple[float | None, Point | None]:
-    """The best of the points that a bar is about; over another's where it says so."""
+    """The best point of a bar; a ratio to another one's where the bar has `over`."""
     if bar["of"] not in UNITS:
         raise ValueError(unknown("measure of a bar (of)", bar["of"], UNITS))
     value, point = _best(bar["of"], labels(bar), points, on_gpu)
@@ -91,7 +91,7 @@ def _best(
 
 
 def _words(name: str, bar: dict[str, Any]) -> str:
-    """What is promised, in words."""
+    """A bar in words."""
     said = [name, *filter(None, [bar.get("form")])]
     said += ["on a GPU"] if bar.get("on") == "device" else []
     said += _labels({key: value for key, value in labels(bar).items() if key != "form"})

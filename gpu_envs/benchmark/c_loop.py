@@ -1,4 +1,4 @@
-"""A plain C loop over worlds, compiled here: what a programmer would write who wants only speed."""
+"""A plain C loop over worlds, compiled here: the fastest code without a framework."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def compile_loop(source: str, folder: Path, flags: str = "") -> ctypes.CDLL:
     if done.returncode != 0:
         raise ValueError(f"its compilation failed: {(done.stderr.splitlines() or ['?'])[0]}")
     loop = ctypes.CDLL(str(library))
-    # C integers are 32 bits to ctypes unless it is told.
+    # ctypes takes C integers for 32 bits by default.
     loop.world_bytes.restype = ctypes.c_int64
     return loop
 
@@ -55,7 +55,7 @@ def open_loop(worlds: int, *, source: str, flags: str) -> Subject:
     actions = [dice.integers(0, 2, worlds) for _ in range(PREPARED)]
     places = [ctypes.c_void_p(array.ctypes.data) for array in actions]
 
-    # `kept` holds the arrays: the pointers alone would not keep them alive.
+    # `kept` holds the arrays, which the pointers do not keep alive.
     def step(i: int, kept: object = (memory, outputs, actions)) -> None:
         loop.step_all(state, count, places[i % PREPARED], *pointers)
 

@@ -17,7 +17,7 @@ LANES = (1, 8, 32)  # per world
 GRAPHS = (1, 32)  # steps in a CUDA graph
 _WARM_STEPS, _WARM_SECONDS = 64, 0.2  # until worlds no longer end their episodes together
 _WHOLE_PREPARED = 61  # where episodes are measured: prime, so that none repeats another's actions
-_PREPARED_BYTES, _ACTION_BYTES = 1 << 28, 256  # of all arrays; of a world, about
+_PREPARED_BYTES, _ACTION_BYTES = 1 << 28, 256  # bytes of all arrays; of a world, about
 _MEASURED_ONCE = 2_000_000  # world steps of a repeat
 
 
@@ -34,7 +34,7 @@ def open_case(case: Case, drawn: bool = False, whole: bool = False) -> Subject:
     """Make the worlds of a case, and step them until they have spread out.
 
     Args:
-        case: What is stepped.
+        case: The case to step.
         drawn: Actions are drawn at every step.
         whole: Whole episodes will be measured: more arrays of actions.
     """

@@ -20,7 +20,7 @@ class Timing:
     slowest: float
 
     def over(self, parts: int) -> Timing:
-        """The same for one of the parts that each call has."""
+        """Return the times of one of `parts` equal parts of a call."""
         return Timing(self.median / parts, self.fastest / parts, self.slowest / parts)
 
     def as_json(self, units_per_call: float) -> dict[str, float]:

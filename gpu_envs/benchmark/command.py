@@ -1,4 +1,4 @@
-"""The command line of the benchmark: what runs, for how long, and where results go."""
+"""The command line of the benchmark: cases, times, and the folder of results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpu_envs.benchmark.report import Report
 from gpu_envs.known import fields, measures, native
 from gpu_envs.terminal import flags
 
-_BUSY = 0.5  # load per core at the start from which figures are worth a warning
+_BUSY = 0.5  # load per core at the start that deserves a warning
 _OF_FULL = ("quick", "bars", "no_peers")
 _EPILOG = """
 Within ten seconds: steps per second as a loop around gpu_envs.Simulator gets them, for more and
@@ -86,10 +86,10 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Refuse options that would do nothing."""
+    """Refuse options that would have no effect."""
     for name in _OF_FULL:
         if getattr(arguments, name) and not arguments.full:
-            raise ValueError(f"--{name.replace('_', '-')} is of the full run: add --full")
+            raise ValueError(f"--{name.replace('_', '-')} applies to the full run only: add --full")
 
 
 def main(argv: Sequence[str] | None = None, program: str = "python -m gpu_envs bench") -> None:
@@ -140,7 +140,7 @@ def _introduce(report: Report) -> None:
 def clock_of(
     data: dict[str, Any], on_gpu: bool, *, seconds: float, repeats: int, quick: bool
 ) -> Clock:
-    """A clock for an environment: of so many seconds, or of whole episodes where its data says."""
+    """Return a clock that measures `seconds`, or whole episodes where the data says so."""
     steps = int(data.get("device_steps" if on_gpu else "steps", 0))
     if steps:
         # Whole episodes take long, so fewer of them are repeated.
@@ -153,7 +153,7 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
     kind, _, ordinal = device.partition(":")
     on_gpu = kind == "cuda"
     if on_gpu:
-        # Events and arrays of torch are of the current device, where nothing else is said.
+        # Events and arrays of torch are by default of the current device.
         memory.torch().cuda.set_device(int(ordinal))
     clock = clock_of(
         measures.measures_of(name)["benchmark"],

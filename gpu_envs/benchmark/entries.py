@@ -18,7 +18,7 @@ from gpu_envs.known import registration
 
 
 def ways(on_gpu: bool, most: int, is_short: bool) -> Iterator[dict[str, Any]]:
-    """What is tried; where a step is short, everything that costs beside it.
+    """List the ways to measure; for short steps, all that add a cost to them.
 
     Args:
         on_gpu: Whether it runs on a GPU.
@@ -74,7 +74,7 @@ def open_entry(case: Case, drawn: bool = False) -> Subject:
 
 
 def actions_for(simulator: Simulator, as_tensors: bool = False) -> list[Any]:
-    """Prepared actions in the shape that the package takes."""
+    """Return prepared actions in the package's shape."""
     arrays = draw_valid(simulator.instance)
     if simulator.single_action_space is not None:
         rows = simulator.num_worlds * simulator.agents_per_world

@@ -1,4 +1,4 @@
-"""What the machine allows: bytes against a copy, pairs in range against arithmetic.
+"""Limits of the machine: bytes by the speed of a copy, pairs in range by arithmetic.
 
 Every column that a step uses is read once and written once, every output is written, every action
 read: what a machine moves that keeps nothing between steps. Random seeds and the episode's number
@@ -32,7 +32,7 @@ from gpu_envs.benchmark.points import Case, Point
 from gpu_envs.benchmark.worlds import Run, output_bytes
 
 COPIED, QUICK_COPIED = 1 << 29, 1 << 25  # bytes; the former is larger than any cache
-# Of one neighbour in range: differences and distance, two arctangents, a decay and its sector.
+# Arithmetic for one neighbour: differences and distance, two arctangents, a decay, its sector.
 PAIR_OPERATIONS = 60
 _MATRIX = 1024  # rows of the matrices whose product shows what the arithmetic can do
 _AT_RESET = frozenset({"world.seed_low", "world.seed_high", "world.identity", "world.episode"})
@@ -51,7 +51,7 @@ class Line:
 
 
 def byte_table(case: Case) -> list[Line]:
-    """Count what a step of one world moves: columns, actions, outputs."""
+    """Count the bytes that a step of one world moves: columns, actions, outputs."""
     one = probe(case)
     idle = _AT_RESET | (_AT_END if one.units == 1 else frozenset())
     used = sum(
@@ -94,7 +94,7 @@ def pairs_in_range(case: Case, form: Form) -> float:
     )
 
 
-# ---- what the machine does
+# ---- speeds of the machine
 
 
 def copy_bandwidth(moved: int, threads: int, clock: Clock) -> float:
@@ -117,12 +117,12 @@ def copy_bandwidth(moved: int, threads: int, clock: Clock) -> float:
         return max(alone, 2 * half / clock.time(copy).median)
 
 
-# Warp instructions of a step of one world, where somebody has counted them.
+# Warp instructions of a step of one world, where they were counted.
 Instructions = Callable[[Case], float | None]
 
 
 class Limits:
-    """Measures what this machine's memory and arithmetic can do, each once."""
+    """Measures the speed of this machine's memory and arithmetic, each once."""
 
     def __init__(
         self, clock: Clock, on_gpu: bool, quick: bool, instructions: Instructions | None = None
@@ -135,7 +135,7 @@ class Limits:
         self.operations = functools.cache(self._operations)
 
     def _copied(self, moved: int, threads: int | None) -> float:
-        """Bytes per second of a copy; a GPU's of many bytes, whatever is asked for."""
+        """Bytes per second of a copy; on a GPU always of many bytes."""
         if threads is not None:
             return copy_bandwidth(moved, threads, self.clock)
         source, target = (memory.zeros(self.size, True) for _ in range(2))
@@ -155,7 +155,7 @@ class Limits:
         return 2 * size**3 / seconds * ((threads or cores()) / cores())
 
     def judge(self, point: Point, form: Form) -> None:
-        """Add to a point what its step moves, the limit in world steps, and its share of it."""
+        """Add to a point the bytes of its step, the limit in world steps, and its share of it."""
         case = point.case
         lines = byte_table(case)
         pairs = pairs_in_range(case, form)

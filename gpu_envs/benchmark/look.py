@@ -18,14 +18,14 @@ from gpu_envs.benchmark.report import Report, si
 from gpu_envs.benchmark.worlds import output_bytes
 
 WORLDS = (1, 16, 256, 4096, 65536)
-_SECONDS = 5.0  # of all rows; the rest of ten is for starting, and for a machine that is busy
-_CALLS = 16  # of a row at least: to spread out, to find the number, to repeat
+_SECONDS = 5.0  # [s] of all rows, which leaves some of ten for the start and a busy machine
+_CALLS = 16  # [s] of a row at least: to spread out, to find the number of calls, to repeat
 _MOST_BYTES = 1 << 28  # of observations in one batch
 _WIDTHS = (9, 8, 14, 14, 10)
 
 
 def run(plan: Plan, report: Report) -> None:
-    """Print the table row by row, and what was best in one line."""
+    """Print the table row by row, and the best row in one line."""
     begin = time.perf_counter()
     drawn = bool(plan.data.get("drawn"))
     clock = Clock(plan.clock.seconds, plan.clock.repeats, plan.clock.run)
@@ -55,7 +55,7 @@ def run(plan: Plan, report: Report) -> None:
 
 
 def _fits(points: list[Point], worlds: int, left: float) -> bool:
-    """Whether a row is measured in the time that is left, if a step takes what it took."""
+    """Whether a row fits in the time that is left, by the last time of a step."""
     if not points:
         return True
     last = points[-1]

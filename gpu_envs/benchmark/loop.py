@@ -1,4 +1,4 @@
-"""The one loop: measures the cases of a plan, section by section, and shows what was found.
+"""The main loop: measures the cases of a plan, section by section, and shows the results.
 
 `run` is the whole of it, for `python -m gpu_envs bench`; scripts/gpu/check.sh takes parts.
 """
@@ -23,7 +23,7 @@ _WATCHED_WORLDS, _MOST_STAGES, _MOST_LETTERS = 64, 12, 60
 
 
 class Bench:
-    """What was measured of one environment so far."""
+    """Measurements of one environment so far."""
 
     def __init__(self, plan: Plan, report: Report) -> None:
         self.plan, self.report = plan, report
@@ -31,9 +31,9 @@ class Bench:
         self.limits = Limits(plan.clock, plan.on_gpu, plan.quick)
 
     def measure(self, cases: Iterable[Case]) -> list[Point]:
-        """Measure cases, those that differ in threads alone in turns: their ratio is looked at.
+        """Measure cases; those that differ only in threads in turns, for their ratio.
 
-        What is not compiled gets a line.
+        A case that is not compiled gets a line.
         """
         groups: dict[str, list[Case]] = {}
         for case in cases:
@@ -114,7 +114,7 @@ class Bench:
         self.report.show(table)
 
     def show_parts(self, form: Form) -> None:
-        """Where the time of a step goes, by the clocks around the stages; on the CPU alone."""
+        """Show the time of a step by stage, from the clocks around them; only on the CPU."""
         worlds = min(_WATCHED_WORLDS, max(form.worlds))
         case = self.plan.case(form, worlds, threads=1)
         module = native.at(case.target, case.name)
@@ -139,7 +139,7 @@ class Bench:
         self.report.show(table)
 
     def show_sweeps(self, folder: Path | None) -> None:
-        """Curves over the number of agents, or whatever the data sweeps."""
+        """Measure curves over the number of agents, or another parameter that the data sweeps."""
         for name, cases in self.plan.sweeps():
             threads = self.plan.threads()
             found = self.measure(_with_threads(cases, threads))
@@ -233,7 +233,7 @@ def _short(stage: str) -> str:
 
 
 def _by_part(stages: list[tuple[str, float]], parts: dict[str, str]) -> dict[str, float]:
-    """Seconds by part of the data; what is in none is the life cycle's. No data: by stage."""
+    """Seconds by part of the data, with other stages as the life cycle; without data, by stage."""
     spent: dict[str, float] = {}
     for name, seconds in stages:
         rest = "life cycle" if parts else name

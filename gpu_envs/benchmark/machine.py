@@ -1,4 +1,4 @@
-"""Says which computer this is."""
+"""Describes this computer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def version(package: str) -> str | None:
 def cores() -> int:
     """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
-        # What a container or `taskset` leaves, as the engine counts too (simulator/pool.hpp).
+        # Those that a container or `taskset` allows, as in the engine (simulator/pool.hpp).
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 

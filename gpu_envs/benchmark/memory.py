@@ -14,14 +14,14 @@ import numpy as np
 
 from gpu_envs.benchmark.clock import Call, run_on_host
 
-Array = Any  # of NumPy or torch
+Array = Any  # an array of NumPy or a tensor of torch
 
 
 def has(package: str) -> bool:
     """Whether a Python package is installed."""
     try:
         return importlib.util.find_spec(package) is not None
-    except ValueError:  # somebody has put something else in its place
+    except ValueError:  # replaced in sys.modules
         return False
 
 
@@ -53,7 +53,7 @@ def on_host(array: Array) -> Array:
 
 
 def address(array: Array) -> int:
-    """Where an array or a tensor begins."""
+    """Address of an array or a tensor."""
     return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data_ptr())
 
 
@@ -102,7 +102,7 @@ def _run_on_device(call: Call, count: int) -> float:
 
 
 def timed(on_gpu: bool) -> Callable[[Call, int], float]:
-    """What a clock of this machine runs calls with."""
+    """The runner of calls for a clock of this machine."""
     return _run_on_device if on_gpu else run_on_host
 
 

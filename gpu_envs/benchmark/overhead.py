@@ -1,7 +1,7 @@
-"""What Python and the bindings cost per `VectorEnv.step`: one world, where nothing hides them.
+"""Costs of Python and the bindings per `VectorEnv.step`, with one world, which hides nothing.
 
-The native step alone is taken from a call of the native simulator with ready addresses, less what
-a call into the module costs that does nothing. The overhead is the rest of `VectorEnv.step`.
+The native step is measured as a call of the native simulator with ready addresses, less the cost of
+an empty call into the module. The overhead is the rest of `VectorEnv.step`.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def measure(plan: Plan, report: Report) -> None:
     assert bare.run is not None
     simulator = bare.run.simulator
 
-    # The cheapest call there is into the module: what it takes, every call takes.
+    # The cheapest call into the module: every call costs at least this.
     def nothing(_: int) -> None:
         _ = simulator.record_bytes
 
-    # In turns, since differences of a microsecond drown in what else the machine does.
+    # In turns, since other work of the machine hides differences of a microsecond.
     timings = clock.race([bare.step, nothing, *(subject.step for subject in opened)])
     for subject in [bare, *opened]:
         subject.close()

@@ -17,7 +17,7 @@ from gpu_envs.benchmark.report import Report, Table, si
 
 
 def open_quietly(peer: dict[str, Any], worlds: int) -> Subject:
-    """Open a peer; whatever goes wrong in it becomes a `MissingError` of one line."""
+    """Open a peer; any error in it becomes a `MissingError` of one line."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -69,7 +69,7 @@ def _batches(plan: Plan, points: list[Point], peer: dict[str, Any]) -> list[tupl
     threads = cores() if peer.get("threads") == "all" else 1
     own = find(points, form=form.label, threads=threads)
     best = max(own, key=lambda point: point.get("world_steps") or 0.0).case.worlds
-    # A peer of few worlds is held against our best, not against as few of ours.
+    # A peer of few worlds is compared with our best, not with as few of ours.
     return shared or [(most, best)]
 
 
@@ -84,7 +84,7 @@ def _beside(plan: Plan, peer: dict[str, Any], worlds: int, own: int) -> dict[str
     case = plan.case(_form(plan, peer), own, **how)
     theirs = open_quietly(peer, worlds)
     ours = open_case(case, bool(plan.data.get("drawn")))
-    # In turns, so that a busy machine is unfair to neither.
+    # In turns, so that a busy machine slows both alike.
     timings = plan.clock.race([theirs.step, ours.step])
     theirs.close()
     ours.close()

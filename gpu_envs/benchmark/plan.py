@@ -1,4 +1,4 @@
-"""What a run covers: forms, numbers of worlds and sweeps, from the data beside the header."""
+"""The plan of a run: forms, numbers of worlds and sweeps, from the data beside the header."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Plan:
 
     @property
     def is_judged(self) -> bool:
-        """Whether what is measured is what the bars are about."""
+        """Whether the measurements are those of the bars."""
         return not (self.quick or self.chosen or self.parameters)
 
     @property
     def has_one_agent(self) -> bool:
-        """Whether a world is one agent, and a step so short that all that is around it counts."""
+        """Whether a world has one agent and a short step, so that every cost around it counts."""
         return bool(registration.find(self.name)["agents"] == "1")
 
     def forms(self) -> list[Form]:
@@ -101,7 +101,7 @@ class Plan:
                     yield self.case(form, worlds, threads=threads, outputs=outputs)
 
     def detailed(self, form: Form) -> Iterator[Case]:
-        """Whatever else of the first form: element types, ways in, lanes, graphs."""
+        """Other cases of the first form: element types, ways in, lanes, graphs."""
         data, state = self.data, bool(registration.find(self.name)["state"])
         ways: list[dict[str, Any]] = [{"outputs": "state"}] if state else []
         ways += [{"outputs": "lean", "dtype": kind} for kind in data.get("formats", ())]
@@ -113,8 +113,7 @@ class Plan:
             ways += [{"lanes": lanes} for lanes in LANES]
         for way in ways:
             for worlds in form.worlds:
-                # Of whole episodes in large batches each way would take minutes and say little
-                # more.
+                # Whole episodes of large batches would take minutes each way, and show little more.
                 if worlds * self.clock.steps <= _BRIEF or worlds == form.worlds[0]:
                     yield self.case(form, worlds, **way)
 
@@ -147,7 +146,7 @@ class Plan:
         one = probe(case)
         most = QUICK_MOST_AGENTS if self.quick else MOST_AGENTS
         shown = output_bytes(one.facts)["obs"]
-        # Asked of one world: agents and bytes depend on parameters in ways that only it knows.
+        # Read from one world, since agents and bytes depend on parameters in its own way.
         fitting = min(worlds, most // one.units, _MOST_BYTES // shown)
         one.close()
         return replace(case, worlds=max(1, fitting), value=value, batch=worlds)

@@ -1,4 +1,4 @@
-"""One thing that is measured, and what was found: every table, bar and plot is a view of these."""
+"""Cases and their measurements: every table, bar and plot is a view of these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpu_envs.benchmark.worlds import Run
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """How which worlds are stepped. What a bar does not name is as it is here by default."""
+    """The worlds of a measurement and the way to step them; a bar's unnamed labels are defaults."""
 
     name: str
     target: str  # "cpu_v4", "cuda"
@@ -55,14 +55,14 @@ class Case:
         return ", ".join(said) or "default"
 
     def labels(self) -> dict[str, Any]:
-        """What tells it from others, for a file."""
+        """Labels that distinguish it from other cases, for a file."""
         held = {k: v for k, v in asdict(self).items() if k != "name" and v is not None}
         return {k: v for k, v in held.items() if k == "value" or v not in ("", 0)}
 
 
 @dataclass(slots=True)
 class Point:
-    """What one case came to. Sizes are bytes of one world."""
+    """The results of one case. Sizes are bytes of one world."""
 
     case: Case
     timing: Timing  # of a step of all worlds
@@ -81,7 +81,7 @@ class Point:
         return rates.get(of, self.found.get(of))
 
     def against(self) -> str:
-        """What a step of a world takes, and its share of the tighter limit, in words."""
+        """The time of a world's step, and its share of the tighter limit, in words."""
         if "limit" not in self.found:
             return ""
         said = [f"{self.found['bytes_moved']:,.0f} B"]
@@ -107,7 +107,7 @@ class Point:
 
 @dataclass(slots=True)
 class Subject:
-    """Something that steps `units` worlds per call."""
+    """A function that steps `units` worlds per call."""
 
     step: Call
     units: int

@@ -1,4 +1,4 @@
-"""Programs of other people, as things to be stepped: what `peers` puts beside ours.
+"""Programs of other people that `peers` measures beside ours.
 
 Which there are for an environment, and with what options, is data beside its header. All take
 prepared random actions or draw legal ones, reset by themselves, and are stepped once per call, as a
@@ -82,7 +82,7 @@ def _gymnax(worlds: int, *, id: str, steps: int) -> Subject:
     def advance_many(key: Any, state: Any, action: Any) -> Any:
         def body(carry: Any, _: Any) -> Any:
             key, state, shown = advance(carry[0], carry[1], action)
-            # Summed, so that the compiler cannot leave out what nobody looks at.
+            # Summed, so that the compiler cannot remove unused outputs.
             return (key, state), [array.sum() for array in shown]
 
         (key, state), sums = jax.lax.scan(body, (key, state), None, length=steps)
@@ -96,7 +96,7 @@ def _gymnax(worlds: int, *, id: str, steps: int) -> Subject:
 
 
 def _carried(run: Any, held: list[Any], actions: list[Any], units: int) -> Subject:
-    """Call a compiled function that takes what it returned before."""
+    """Call a compiled function with its last results."""
     ready = require("jax").block_until_ready
 
     def step(i: int) -> None:
@@ -254,7 +254,7 @@ def _vizdoom(worlds: int, *, scenario: str, resolution: str) -> Subject:
     game.load_config(os.path.join(vizdoom.scenarios_path, scenario))
     game.set_screen_resolution(getattr(vizdoom.ScreenResolution, resolution))
     game.set_window_visible(False)
-    settings = tempfile.TemporaryDirectory()  # it writes a file of them, by itself where it stands
+    settings = tempfile.TemporaryDirectory()  # it writes a settings file into the working folder
     game.set_doom_config_path(os.path.join(settings.name, "vizdoom.ini"))
     game.init()
     buttons = len(game.get_available_buttons())

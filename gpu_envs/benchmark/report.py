@@ -34,18 +34,18 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A promise on speed and what was measured; None where it could not be measured."""
+    """A bar on speed and its measurement; None where it could not be measured."""
 
     what: str
     required: float
     measured: float | None
     unit: str
     at_least: bool = True
-    note: str = ""  # what it takes, and how near to a limit it is
+    note: str = ""  # its time, and its share of a limit
 
     @property
     def verdict(self) -> str:
-        """Whether the measurement keeps the promise: ok, short or not measured."""
+        """Result of the measurement: ok, short or not measured."""
         if self.measured is None:
             return "not measured"
         kept = self.measured >= self.required if self.at_least else self.measured <= self.required
@@ -61,7 +61,7 @@ class Bar:
 
 @dataclass(slots=True)
 class Report:
-    """Everything that one run says."""
+    """All output of one run."""
 
     environment: str
     machine: dict[str, Any]
@@ -72,7 +72,7 @@ class Report:
     figures: list[str] = field(default_factory=list)
     results: dict[str, Any] = field(default_factory=dict)
     is_followed: bool = False  # a line for each point when it is measured
-    is_judged: bool = True  # else bars are nobody's business
+    is_judged: bool = True  # else bars are not shown
 
     def follow(self, point: Point) -> None:
         """Print a point before its table is complete."""
@@ -83,7 +83,7 @@ class Report:
             print(f"  {case.worlds:>9,} worlds  {rate:>7} world steps/s  {label}", flush=True)
 
     def keep(self, points: Sequence[Point]) -> None:
-        """Keep what was measured, for the file."""
+        """Keep a measurement for the file."""
         self.results["points"] = [point.as_json() for point in points]
 
     def show(self, table: Table) -> None:

@@ -30,10 +30,10 @@ class Slot:
             memory.address(self.buffers[name]) if name in self.buffers else 0 for name in OUTPUTS
         ]
         self.addresses = module.Addresses(places)
-        self.addresses.clear_ended = True  # as with `reuse=`: nobody but a step writes here
+        self.addresses.clear_ended = True  # as with `reuse=`: only steps write here
 
     def differing(self, other: Slot) -> list[str]:
-        """The names of outputs that are not the same, compared where they are."""
+        """The names of outputs that differ, compared on their device."""
         same = memory.torch().equal if self.on_gpu else np.array_equal
         return [name for name in self.buffers if not same(self.buffers[name], other.buffers[name])]
 
@@ -124,7 +124,7 @@ class Run:
         return Slot(self.module, self.outputs, self.on_gpu)
 
     def reset(self, seed: int) -> None:
-        """Begin all worlds anew."""
+        """Reset all worlds."""
         self.simulator.reset(seed, 0, {}, self.slot.addresses, memory.stream(self.on_gpu))
 
     def step(self, actions: Any, slot: Slot | None = None) -> None:
@@ -137,7 +137,7 @@ class Run:
         )
 
     def drawer(self) -> Callable[[int], None]:
-        """What draws legal actions for the next step."""
+        """The native function that draws legal actions for the next step."""
         mask = self.slot.buffers.get("action_mask")
         legal = 0 if mask is None else memory.address(mask)
         to, draw = memory.address(self.actions[0]), self.simulator.sample_actions
@@ -146,7 +146,7 @@ class Run:
         return lambda _: draw(legal, 0, to, on)
 
     def stepper(self) -> Callable[[int], None]:
-        """A step with as little Python around it as can be, on the stream that is current now."""
+        """A step with the least Python around it, on the stream that is current now."""
         places, count = [memory.address(a) for a in self.actions], len(self.actions)
         step, kind, to = self.simulator.step, self.action_type, self.slot.addresses
         on = memory.stream(self.on_gpu)

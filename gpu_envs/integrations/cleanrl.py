@@ -19,7 +19,7 @@ _NEWER = ("final_obs", "final_info", "episode_stats")
 
 
 class VectorEnv(vector.VectorEnv):
-    """A `gpu_envs.VectorEnv` that returns NumPy arrays and tells of ended rows as 0.29 did.
+    """A `gpu_envs.VectorEnv` that returns NumPy arrays, and infos of ended rows as in 0.29.
 
     Then infos hold `final_observation`, an object array of last observations or None,
     `final_info`, one of `{"episode": {"r", "l", "t"}}` or None, and their masks with a leading
@@ -39,7 +39,7 @@ class VectorEnv(vector.VectorEnv):
         if self.agents_per_world != 1:
             agents = self.agents_per_world
             self.close()
-            raise ValueError(f"CleanRL expects a row per world, {name} has {agents}: one per agent")
+            raise ValueError(f"CleanRL needs one agent per world, {name} has {agents}")
         self.simulator.report_illegal(None)  # every step checks
         self._start = time.perf_counter()
 

@@ -1,4 +1,4 @@
-"""Brings what a step returned to the host, for libraries that take only NumPy."""
+"""Copies outputs of a step to the host, for libraries that take only NumPy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def fetch(device: str, *values: Any) -> list[Any]:
-    """Return arrays, or dictionaries of them, as NumPy's; from a GPU all are awaited at once."""
+    """Return arrays, or dictionaries of them, as NumPy's; with one wait for a GPU."""
     copies = [_host(value) for value in values]
     if device != "cpu":
         import torch

@@ -1,4 +1,4 @@
-"""Masks of rows: whether there are any, and what they let choose where nothing is allowed."""
+"""Action masks of rows, with the fallback for rows whose mask allows nothing."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def has_masks(env: VectorEnv) -> bool:
 
 
 def choices(simulator: Simulator) -> np.ndarray[Any, Any] | None:
-    """Return which categories each agent has at all: bool, (agents, largest); None: all of them.
+    """Return the categories of each agent's role: bool, (agents, largest); None: all of them.
 
-    The mask of an agent that has left, or is not there, allows nothing, and what it does is
-    ignored; but a number that its role does not have is a bad action all the same.
+    The mask of an agent that has left, or is absent, allows nothing, and its actions are ignored;
+    but a number that its role does not have is still a bad action.
     """
     mask = simulator.layout.output("action_mask")
     if simulator.kinds.is_one or simulator.kinds.is_split or mask is None:

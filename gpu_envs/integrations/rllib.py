@@ -143,7 +143,7 @@ class Rows(VectorEnv):
         name, rows, runner = (keywords.pop(key, None) for key in ("name", "num_envs", "runner"))
         if rows is None or runner is None:
             raise ValueError(
-                "RLlib has to make this environment by gpu_envs.integrations.rllib.EnvRunner with "
+                "RLlib must make this environment with gpu_envs.integrations.rllib.EnvRunner and "
                 "gym_env_vectorize_mode='vector_entry_point': use configure()"
             )
         keywords |= {"arrays": "numpy", "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -160,8 +160,8 @@ def _worlds(name: str, rows: int, keywords: Mapping[str, Any]) -> int:
     probe.close()
     if probe.role is None and len(counts) > 1:
         raise ValueError(
-            f"roles of {name} have different actions, and a shared policy in RLlib reads no action "
-            "mask that says so: use configure(..., policies='role'), or role= for rows of one"
+            f"roles of {name} have different actions, and RLlib's shared policy ignores masks: "
+            "use configure(..., policies='role'), or role= for the rows of one role"
         )
     if rows % agents:
         raise ValueError(

@@ -27,7 +27,7 @@ _ALL = "__all__"
 
 
 class OneWorld(MultiAgentEnv):
-    """What RLlib asks of a single environment of a batch: who is there, and their spaces."""
+    """The part of a single environment of a batch that RLlib reads: its agents and spaces."""
 
     def __init__(self, observations: Mapping[str, Any], actions: Mapping[str, Any]) -> None:
         self.possible_agents = self.agents = list(observations)
@@ -40,7 +40,7 @@ class Worlds(VectorMultiAgentEnv):
 
     An agent has an observation while it takes part; in games of turns when it is its turn.
     Where its role has an action mask, the observation is a dictionary of "observations" and
-    "action_mask". A world that is over begins anew in the next step.
+    "action_mask". A world that is over begins a new episode in the next step.
 
     Args:
         env_config: `name`, `num_envs` worlds, the number of the `runner`, and the keywords of
@@ -53,7 +53,7 @@ class Worlds(VectorMultiAgentEnv):
         name, worlds, runner = (keywords.pop(key, None) for key in ("name", "num_envs", "runner"))
         if worlds is None or runner is None:
             raise ValueError(
-                "RLlib has to make this environment by gpu_envs.integrations.rllib.AgentsRunner: "
+                "RLlib must make this environment with gpu_envs.integrations.rllib.AgentsRunner: "
                 "use configure(..., policies='role')"
             )
         keywords["first_world"] += runner * worlds
@@ -62,7 +62,7 @@ class Worlds(VectorMultiAgentEnv):
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
         self._roles = [role for role in simulator.roles if role.count]
         self._parts = Parts(simulator)
-        simulator.named_agents()  # or says why they have no names
+        simulator.named_agents()  # raises where there are too many to name
         self.single_observation_spaces = {a: _seen(r) for r in self._roles for a in r.agents}
         self.single_action_spaces = {a: r.action_space for r in self._roles for a in r.agents}
         self.single_observation_space = spaces.Dict(self.single_observation_spaces)
@@ -83,7 +83,7 @@ class Worlds(VectorMultiAgentEnv):
         return self._observed(outputs, self._acting(outputs)), self._nothing()
 
     def step(self, actions: Sequence[Mapping[str, Any]]) -> tuple[list[ByAgent], ...]:
-        """Run one step of every world; those that are over begin anew."""
+        """Run one step of every world; those that are over begin a new episode."""
         chosen = {}
         for role in self._roles:
             array = self._idle[role.name].copy()
@@ -99,7 +99,7 @@ class Worlds(VectorMultiAgentEnv):
         self._left[began] = ~self._there(outputs)[began]
         were_there[began] = ~self._left[began]
         self._is_over = self._left.all(1) & ~began
-        last = ended | (self._is_over[:, None] & were_there)  # of who waits for a turn, too
+        last = ended | (self._is_over[:, None] & were_there)  # also of agents that wait for a turn
         observed = self._observed(outputs, self._acting(outputs) | (last & were_there))
         rewards = self._by_agent(outputs.reward, were_there, float)
         return observed, rewards, *self._flags(outputs, were_there), self._nothing()
@@ -109,19 +109,19 @@ class Worlds(VectorMultiAgentEnv):
         self.simulator.close()
 
     def _acting(self, outputs: Outputs) -> Any:
-        """Return who acts in the next step: bool, (worlds, agents)."""
+        """Return which agents act in the next step: bool, (worlds, agents)."""
         active = outputs.agent_active
         return np.ones_like(self._left) if active is None else active
 
     def _there(self, outputs: Outputs) -> Any:
-        """Return who takes part in an episode that has just begun."""
+        """Return which agents take part in an episode that has just begun."""
         return np.ones_like(self._left) if self._has_turns else self._acting(outputs)
 
     def _flags(self, outputs: Outputs, there: Any) -> tuple[list[ByAgent], list[ByAgent]]:
-        """Return who is done.
+        """Return which agents are done.
 
-        RLlib takes a world whose agents are all named as done for terminated, even if they are cut
-        short: then only "__all__" is said.
+        RLlib treats a world as terminated if all agents are named as done, even if they were
+        truncated: then only "__all__" is set.
         """
         is_cut = self._is_over & outputs.truncated.any(1)
         truncated = outputs.truncated & ~self._is_over[:, None]
@@ -140,7 +140,7 @@ class Worlds(VectorMultiAgentEnv):
         observed: list[ByAgent] = self._nothing()
         for role in self._roles:
             part = self._parts.part(role.name, outputs)
-            if part.action_mask is not None:  # who waits for a turn may have one thing to do
+            if part.action_mask is not None:  # agents that wait for a turn may have one action
                 self._idle[role.name] = part.action_mask.argmax(-1)
             for world, k in np.argwhere(seen[:, role.at]).tolist():
                 row = _row(part.obs, world, k)
@@ -198,7 +198,7 @@ def _row(batch: Any, world: int, k: int) -> Any:
 
 
 def _idle(role: Role, worlds: int) -> np.ndarray[Any, Any]:
-    """Return actions in the place of those that nobody chose: what they do is ignored."""
+    """Return actions for agents without a choice, which are ignored."""
     space = role.action_space
     row = np.zeros(space.shape or (), space.dtype)
     if isinstance(space, spaces.Box):

@@ -33,8 +33,8 @@ class SkrlMultiAgentEnv(MultiAgentEnvWrapper):
     """Many worlds of one environment by agents, with the shapes that skrl's agents expect.
 
     Observations and states are float32 rows (worlds, size), rewards and flags (worlds, 1). Worlds
-    begin anew by themselves, so `reset` begins them only once. An agent that has ended before its
-    world keeps its place, with zeros.
+    restart by themselves, so only the first call of `reset` starts them. An agent that has ended
+    before its world keeps its place, with zeros.
 
     With group="role" what skrl takes for an agent is a role: `possible_agents` are roles, and each
     has a row for each of its agents, (worlds x agents, size), so that all of them share one policy
@@ -80,7 +80,7 @@ class SkrlMultiAgentEnv(MultiAgentEnvWrapper):
 
     @property
     def agents(self) -> list[str]:
-        """The same: none of them ever leaves."""
+        """Names of all agents, or of the roles; none of them ever leaves."""
         return self._keys
 
     @property
@@ -121,7 +121,7 @@ class SkrlMultiAgentEnv(MultiAgentEnvWrapper):
         return self._last[0], reward, end, cut, infos
 
     def state(self) -> Tensors:
-        """Return what the whole world is, the same for all agents, as MAPPO wants it."""
+        """Return the state of the world, equal for all agents, as MAPPO wants it."""
         state = self._env.state().reshape(self.num_envs, -1).float()
         repeats = {key: rows // self.num_envs for key, rows in self.rows.items()}
         return {k: state.repeat_interleave(n, 0) if n > 1 else state for k, n in repeats.items()}
@@ -140,7 +140,7 @@ class SkrlMultiAgentEnv(MultiAgentEnvWrapper):
                 seen = _merged(seen)
             if agent in self._masked:
                 mask = infos[agent]["action_mask"].reshape(self.rows[agent], -1)
-                # Nothing is allowed where nothing matters: a distribution needs something.
+                # A distribution needs a legal action, also where actions are ignored.
                 mask = mask | (mask == 0).all(-1, keepdim=True)
                 seen = {"action_mask": mask, "observation": seen}
             shaped = tensorize_space(self.observation_spaces[agent], seen)

@@ -40,8 +40,8 @@ _NEEDED = ("final_obs", "episode_return", "episode_length")
 class SB3VecEnv(VecEnv):
     """A batch of worlds as Stable-Baselines3 and sb3-contrib want it.
 
-    An action that the environment's mask forbids raises `ValueError` in `step`: what would be
-    stored is not what was played. So masked games, and all games of turns, need MaskablePPO.
+    An action that the environment's mask forbids raises `ValueError` in `step`, since the stored
+    action would not be the played one. So masked games, and all games of turns, need MaskablePPO.
 
     Rows of a world are done in one step, when it is over; one whose agent ended earlier shows zeros
     until then (`ends=` of `VectorEnv`).
@@ -58,7 +58,7 @@ class SB3VecEnv(VecEnv):
     def __init__(self, name: str | VectorEnv, num_envs: int = 1, **keywords: Any) -> None:
         if isinstance(name, VectorEnv):
             if num_envs != 1 or keywords:
-                raise TypeError("num_envs and keywords belong to a name, not to a VectorEnv")
+                raise TypeError("a VectorEnv has num_envs and keywords of its own: pass neither")
             self.env = name
         else:
             self.env = VectorEnv(name, num_envs, **keywords)
@@ -76,7 +76,7 @@ class SB3VecEnv(VecEnv):
         """Begin new episodes everywhere, from the seed given to `seed` or PPO, once."""
         options = self._options[0]
         if any(other != options for other in self._options):
-            raise ValueError("options must be equal for all rows: one reset begins all worlds")
+            raise ValueError("options must be equal for all rows: one call resets all worlds")
         obs, self.infos = self.env.reset(seed=self._seeds[0], options=options)
         self._reset_seeds()
         self._reset_options()
@@ -134,7 +134,7 @@ class SB3VecEnv(VecEnv):
                 infos[row]["episode"] = {"r": total, "l": length, "t": elapsed}
 
     def action_masks(self) -> np.ndarray[Any, Any]:
-        """Return what each row may choose now: bool, (rows, actions)."""
+        """Return the legal actions of each row: bool, (rows, actions)."""
         if not self._has_masks():
             raise AttributeError(f"{self.env.simulator.name} has no action mask")
         if not self.infos:

@@ -70,8 +70,8 @@ class TianshouVectorEnv(BaseVectorEnv):
         rows = self._numbers(id)
         if self._is_lost[rows].any():
             raise RuntimeError(
-                f"reset rows {rows[self._is_lost[rows]].tolist()} before stepping them: worlds "
-                "went on when an earlier step left them out"
+                f"reset rows {rows[self._is_lost[rows]].tolist()} before stepping them: their "
+                "worlds moved on in a step that left these rows out"
             )
         self._is_lost |= self._left_out(rows)
         actions = self._idle.copy()
@@ -80,7 +80,7 @@ class TianshouVectorEnv(BaseVectorEnv):
         reward, terminated, truncated = _host(reward), _host(terminated), _host(truncated)
         self.env.check()
         abandoned = (terminated | truncated) & self._is_lost
-        if abandoned.any():  # or the next step would be a fault: they wait for a reset
+        if abandoned.any():  # ended worlds are reset first, or the next step would be a fault
             self.env.reset(options={"reset_mask": abandoned})
         seen = self._observed(obs, infos)[rows]
         return seen, reward[rows], terminated[rows], truncated[rows], _numbered(rows)
@@ -175,5 +175,5 @@ def _host(array: Any) -> NDArray:
 
 
 def _numbered(rows: NDArray) -> NDArray:
-    """Infos, which Tianshou keeps per transition: no more than it asks for."""
+    """Infos, which Tianshou keeps per transition: only the entries that it reads."""
     return np.array([{"env_id": row} for row in rows.tolist()], dtype=object)

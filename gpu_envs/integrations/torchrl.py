@@ -2,7 +2,7 @@
 
 With one agent per world the keys are TorchRL's plain ones. With several, what belongs to an agent
 is in the group "agents", whose batch size is (worlds, agents), as in TorchRL's own environments of
-many agents; or in a group for each role, with specs of its own. A world begins anew for all its
+many agents; or in a group for each role, with specs of its own. A world is reset for all its
 agents at once, so only the root's "_reset" counts.
 """
 
@@ -107,7 +107,7 @@ class TorchRLEnv(EnvBase):
         self._choices = None if own is None else torch.from_numpy(own).to(simulator.device)
         self._parts = Parts(simulator) if is_by_role else None
         self._fates: dict[str, torch.Tensor] = {}  # how the agents of groups have ended
-        self._absent: torch.Tensor | None = None  # who is not there in this episode
+        self._absent: torch.Tensor | None = None  # agents that are absent in this episode
         self._next_seed: int | None = None
         self._make_specs()
 
@@ -154,7 +154,7 @@ class TorchRLEnv(EnvBase):
             whole |= {group.name: Composite(specs, shape=group.lead)} if group.name else specs
         return Composite(whole, shape=self.batch_size).to(self.device)
 
-    # What EnvBase calls.
+    # Methods that EnvBase calls.
 
     def _reset(self, tensordict: TensorDictBase | None = None, **values: Any) -> TensorDictBase:
         """Begin new episodes, in the worlds of "_reset" where it is given; `values` are options."""
@@ -186,7 +186,7 @@ class TorchRLEnv(EnvBase):
             self._fates = {name: self._fates[name] | flags for name, flags in now.items()}
             done = self._fates["terminated"] | self._fates["truncated"]
             done = (done if self._absent is None else done | self._absent).all(1, keepdim=True)
-            # How the world ended is how its last agents did, not those that left before.
+            # The world ended as its last agents did, not as those that left before.
             now = {name: flags.any(1, keepdim=True) & done for name, flags in now.items()}
             if self._absent is not None:
                 for name, flags in now.items():
@@ -227,7 +227,7 @@ class TorchRLEnv(EnvBase):
     # Helpers.
 
     def _split(self, outputs: Outputs) -> list[tuple[_Group, Outputs]]:
-        """Return what is each group's; without an axis of agents where there is one alone."""
+        """Return the part of each group, without an axis of agents where it has only one."""
         if self._parts is None:
             (group,) = self._groups
             return [(group, outputs if group.name else _alone(outputs))]
@@ -243,7 +243,7 @@ class TorchRLEnv(EnvBase):
         return dict(zip(self.group_map, given, strict=True))
 
     def _observed(self, group: _Group, part: Outputs) -> dict[str, Any]:
-        """Return what a reset and a step have in common, of one group."""
+        """Return the entries of one group that a reset and a step share."""
         of_group = {"observation": _counted(part.obs)}
         if group.is_masked:
             mask, own = part.action_mask.view(torch.bool), self._choices
@@ -267,7 +267,7 @@ class TorchRLEnv(EnvBase):
         return {} if outputs.state is None else {"state": outputs.state}
 
     def _begin(self, mask: torch.Tensor | None, outputs: Outputs) -> None:
-        """Forget how agents ended in worlds that begin anew, and see who is there."""
+        """Clear the ends of agents in worlds that are reset, and note which agents take part."""
         if not self.group_map:
             return
         agents = (self.simulator.num_worlds, self.simulator.agents_per_world)
@@ -286,13 +286,13 @@ class TorchRLEnv(EnvBase):
     def _refuse_nested_resets(self, tensordict: TensorDictBase) -> None:
         for name in self.group_map:
             if (name, "_reset") in tensordict.keys(True):
-                raise ValueError(f'"_reset" must be at the root, got it in "{name}" alone')
+                raise ValueError(f'"_reset" must be at the root, got it only in "{name}"')
 
     def _refuse_to_pause(self, tensordict: TensorDictBase) -> None:
         """Refuse a "_step" that would hold a running world: rollouts hold those that are over."""
         steps = tensordict.get("_step", None)
         if steps is not None and not (steps | tensordict.get("done", steps)).all():
-            raise ValueError('"_step" cannot hold back worlds that have not ended')
+            raise ValueError('"_step" cannot pause worlds whose episode has not ended')
 
     def _zeros(self) -> torch.Tensor:
         return torch.zeros((*self.batch_size, 1), dtype=torch.bool, device=self.device)
@@ -322,7 +322,7 @@ def _checked_group(
 
 
 def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> tuple[Simulator, bool]:
-    """Make a simulator that tells who is there, and say whether nobody asked for that."""
+    """Make a simulator that writes agent_active; return whether only for our own use."""
     simulator = Simulator(name, worlds, **keywords)
     needed, instance = "agent_active", simulator.instance
     is_told = simulator.layout.output(needed) is not None or needed not in instance["outputs"]

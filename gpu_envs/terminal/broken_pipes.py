@@ -1,4 +1,4 @@
-"""What a command does when nobody reads its output any more, as in `info X | head`: no error."""
+"""Ends a command without an error when its output is closed, as in `info X | head`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gpu_envs.terminal import console
 def end_quietly() -> None:
     """End this process, as a success, when standard output or standard error is a broken pipe.
 
-    Other pipes, such as that to an encoder of films, raise as before.
+    Other pipes, such as that to a video encoder, raise as before.
     """
     _watch(ends=True)
 
 
 def go_on_quietly() -> None:
-    """Drop what nobody reads, and go on: a training is not ended by the reader of its lines."""
+    """Drop output after its pipe is closed, and go on: training does not end with its reader."""
     _watch(ends=False)
 
 
@@ -33,13 +33,13 @@ def _watch(ends: bool) -> None:
 
 
 def _nowhere() -> Any:
-    """Return what stands for a stream that was closed before the start, as by `>&-`."""
+    """Return a substitute for a stream that was closed before the start, as by `>&-`."""
     nowhere = os.open(os.devnull, os.O_WRONLY)  # stays open to the end, as the standard streams do
     return open(nowhere, "w", encoding="utf-8", closefd=False)
 
 
 class _Stream:
-    """A text stream whose broken pipe is not an error."""
+    """A text stream that ignores a broken pipe."""
 
     def __init__(self, stream: Any, ends: bool) -> None:
         self._stream, self._ends = stream, ends

@@ -11,7 +11,7 @@ from typing import TextIO
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _ARROWS = {b"[A": "up", b"[B": "down", b"[C": "right", b"[D": "left"}
-_ESCAPE_SECONDS = 0.05  # what follows the escape of an arrow comes at once
+_ESCAPE_SECONDS = 0.05  # [s]; the rest of an arrow's escape sequence comes at once
 
 
 def plain(text: str) -> str:
@@ -20,22 +20,22 @@ def plain(text: str) -> str:
 
 
 def shows_colors(stream: TextIO) -> bool:
-    """Whether escapes belong on a stream: a terminal, and NO_COLOR is empty."""
+    """Whether a stream gets colours: it is a terminal, and NO_COLOR is empty."""
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def rewrites_lines(stream: TextIO) -> bool:
-    """Whether a line of a stream can be written over."""
+    """Whether a line of a stream can be overwritten."""
     return shows_colors(stream) and os.environ.get("TERM") != "dumb"
 
 
 def for_stream(text: str, stream: TextIO) -> str:
-    """Return text as a stream should get it."""
+    """Return text with its escapes, or without where the stream gets none."""
     return text if shows_colors(stream) else plain(text)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines whose columns stand below each other, all but the first to the right."""
+    """Return lines with aligned columns, all but the first to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
@@ -43,7 +43,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def silence(stream: TextIO) -> None:
-    """Let a stream whose reader has left go nowhere, so that the last flush is no error either."""
+    """Redirect a stream whose reader is gone to /dev/null, so that the last flush succeeds too."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

@@ -13,7 +13,7 @@ _OWN = "own."
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors are one line."""
+    """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
         """Print the line and leave."""
@@ -28,7 +28,7 @@ def truth(text: str) -> bool:
 
 
 def reader(field: fields.Field) -> Callable[[str], Any]:
-    """Return what reads a parameter from a command line; its bounds are checked later."""
+    """Return the reader of a parameter on a command line; its bounds are checked later."""
     if field.type in ("bool", "boolean"):
         return truth
     if field.type in ("string", "str") or field.names:
@@ -65,11 +65,11 @@ def for_environment(
     """Read a command line that begins with the ID of an environment.
 
     Args:
-        argv: What was typed.
+        argv: The words of the command line.
         make_parser: Makes the parser, given the environment's parameters.
 
     Returns:
-        The options, and apart from them the parameters that were given.
+        The options, and the given parameters.
     """
     given = [word for word in argv if word not in ("-h", "--help")]
     described: tuple[fields.Field, ...] = ()
@@ -86,6 +86,6 @@ def for_environment(
 
 
 def take_parameters(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that were given, taken out of `values`."""
+    """Remove the given parameters from `values` and return them."""
     names = [name for name in values if name.startswith(_OWN)]
     return {name.removeprefix(_OWN): values.pop(name) for name in names}

@@ -1,7 +1,7 @@
 """Pictures as lines of a terminal: two pixels in a character, one above the other.
 
 The upper half block has the colour of its upper pixel, and behind it that of the lower one. A
-terminal without colours gets shades, a character for the two.
+terminal without colours gets shades, a character for both.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Pixels = np.ndarray[Any, Any]  # uint8 of shape (rows, columns, 3)
 TRUE, INDEXED, NONE = "24 bits", "256 colours", "shades"
 _BLOCK, _RESET = "\u2580", "\x1b[0m"
 _SHADES = np.array(list(" .:-=+*#%@"))
-# Of the 256 colours that terminals agree on: a cube of 6 x 6 x 6, and 24 greys behind it.
+# The 256 colours that terminals agree on: a cube of 6 x 6 x 6, and 24 greys after it.
 _CUBE = np.array([0, 95, 135, 175, 215, 255])
 _GREYS = np.arange(8, 248, 10)
 _FIRST_OF_CUBE, _FIRST_GREY = 16, 232
 
 
 def colors(stream: TextIO) -> str:
-    """Return which colours a stream shows: as terminals say it, and UTF-8 for the block."""
+    """Return the colours of a stream, from the terminal's variables; blocks also need UTF-8."""
     try:
         _BLOCK.encode(stream.encoding or "ascii")
     except UnicodeEncodeError:
@@ -42,7 +42,7 @@ def colors(stream: TextIO) -> str:
 
 
 def pixels(observation: Any, layers: Sequence[Field], channels_last: bool) -> Pixels:
-    """Return what people see of an observation: its colours, or else its first layer in greys."""
+    """Return an observation as a picture: its colours, or else its first layer in greys."""
     names = [layer.name for layer in layers]
     chosen = "rgb" if "rgb" in names else names[0]
     layer = np.asarray(observation[chosen] if isinstance(observation, dict) else observation)
@@ -51,7 +51,7 @@ def pixels(observation: Any, layers: Sequence[Field], channels_last: bool) -> Pi
 
 
 def _greys(layer: Pixels) -> Pixels:
-    """From black for the least to white for the greatest."""
+    """Scale values to greys, from black for the least to white for the greatest."""
     values = np.where(np.isfinite(layer), layer, 0).astype(np.float64)
     low, high = values.min(), values.max()
     grey = np.round(255 * (values - low) / max(high - low, 1e-9)).astype(np.uint8)
@@ -59,7 +59,7 @@ def _greys(layer: Pixels) -> Pixels:
 
 
 def size_within(rows: int, columns: int, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the largest even rows and columns of the proportions of `shape` within a room."""
+    """Return the largest even rows and columns with the proportions of `shape` within limits."""
     wide = shape[1] / shape[0]
     width = min(columns, int(rows * wide))
     height = min(rows, int(width / wide + 0.5))
@@ -67,7 +67,7 @@ def size_within(rows: int, columns: int, shape: tuple[int, int]) -> tuple[int, i
 
 
 def fitted(picture: Pixels, rows: int, columns: int) -> Pixels:
-    """Return a picture as large as a room allows: whole pixels of it repeated, or left out."""
+    """Scale a picture to the limits by repeating or dropping whole pixels."""
     height, width = picture.shape[:2]
     if height <= rows and width <= columns:
         times = max(1, min(rows // height, columns // width))
@@ -81,7 +81,7 @@ def fitted(picture: Pixels, rows: int, columns: int) -> Pixels:
 
 
 def lines(picture: Pixels, depth: str) -> list[str]:
-    """Return the lines of a picture; a last row without a partner stands over black."""
+    """Return the lines of a picture; a last row without a partner has black below."""
     if len(picture) % 2:
         picture = np.concatenate([picture, np.zeros_like(picture[:1])])
     if depth == NONE:
@@ -94,7 +94,7 @@ def lines(picture: Pixels, depth: str) -> list[str]:
 
 
 def _line(upper: Sequence[int], lower: Sequence[int], spelt: Mapping[int, str]) -> str:
-    """Colours are said where they change."""
+    """Join blocks into a line, with escapes only where colours change."""
     parts, ink, paper = [], -1, -1
     for above, below in zip(upper, lower, strict=True):
         if above != ink:
@@ -120,7 +120,7 @@ def _indexed(code: int) -> str:
 
 
 def _nearest(picture: Pixels) -> Any:
-    """The number of the colour that is nearest to each pixel, in the cube or among the greys."""
+    """The number of the nearest colour to each pixel, in the cube or among the greys."""
     wide = picture.astype(np.int64)
     level = np.abs(wide[..., np.newaxis] - _CUBE).argmin(-1)
     grey = np.abs(wide.mean(-1)[..., np.newaxis] - _GREYS).argmin(-1)
@@ -131,7 +131,7 @@ def _nearest(picture: Pixels) -> Any:
 
 
 def _shades(picture: Pixels) -> list[str]:
-    light = picture @ np.array([0.299, 0.587, 0.114])  # as eyes weigh colours (ITU-R BT.601)
+    light = picture @ np.array([0.299, 0.587, 0.114])  # perceived brightness (ITU-R BT.601)
     both = (light[::2] + light[1::2]) / 2
     shade = (both * len(_SHADES) / 256).astype(np.int64)
     return ["".join(row) for row in _SHADES[shade]]

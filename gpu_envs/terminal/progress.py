@@ -1,4 +1,4 @@
-"""How far something long is: one line on stderr, for films, builds and measurements.
+"""Progress of long work: one line on stderr, for videos, builds and measurements.
 
     with Progress("drawing HideSeek-v0", total=241) as progress:
         for _ in range(241):
@@ -49,10 +49,10 @@ class Progress:
     """Counts steps, and shows them.
 
     Args:
-        what: Is going on; the beginning of the line.
-        total: How many steps there will be, None where nobody knows.
+        what: Name of the work; the beginning of the line.
+        total: Number of steps, None where it is unknown.
         quiet: Show nothing.
-        stream: Where the line goes; None is stderr.
+        stream: The output; None is stderr.
         now: The clock [s].
     """
 
@@ -70,10 +70,10 @@ class Progress:
         self._now, self._quiet = now, quiet
         self._is_live = console.rewrites_lines(self._stream)
         self._begin = now()
-        self._shown: float | None = None  # when it was last; None: no line is there
+        self._shown: float | None = None  # time of the last line; None without a line
 
     def __enter__(self) -> Progress:
-        """Count time from here on."""
+        """Start the clock."""
         self._begin = self._now()
         return self
 
@@ -87,7 +87,7 @@ class Progress:
         self.clear()
 
     def step(self, n: int = 1, note: str = "") -> None:
-        """Count `n` steps, 0 where only the note is new."""
+        """Count `n` steps; 0 changes only the note."""
         self.done += n
         now = self._now()
         last = self._begin + _PATIENCE if self._shown is None else self._shown + self._pause
@@ -98,7 +98,7 @@ class Progress:
         self._shown = now
 
     def clear(self) -> None:
-        """Erase the line where it can be, so that others may be printed."""
+        """Erase the line on a terminal, so that other lines can be printed."""
         if self._shown is not None and self._is_live:
             self._write(_ERASE)
             self._shown = None
@@ -121,7 +121,7 @@ class Progress:
         return 80
 
     def _write(self, text: str) -> None:
-        # A reader that has left is no reason to stop.
+        # The work goes on when the reader of the stream is gone.
         with contextlib.suppress(OSError):
             self._stream.write(text)
             self._stream.flush()

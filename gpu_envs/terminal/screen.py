@@ -1,7 +1,6 @@
-"""The terminal as a whole, for what moves on it: lines that are drawn over, keys as they are typed.
+"""The whole terminal, for moving pictures: lines that are drawn over, keys as they are typed.
 
-It is given back as it was, however that ends: by an error, by Ctrl-C, by a signal, and for as long
-as Ctrl-Z stops the process.
+It is restored at any end: by an error, by Ctrl-C, by a signal, and while Ctrl-Z stops the process.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"  # the other buffer, without a cursor
 _LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
 _KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
 _ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
-_UNKNOWN_SIZE = (24, 80)  # where a terminal does not say
+_UNKNOWN_SIZE = (24, 80)  # if a terminal does not report its size
 _END = "\x04"  # Ctrl-D
 
 
@@ -31,16 +30,16 @@ def terminal_size() -> tuple[int, int]:
 
 
 class Screen:
-    """A context in which the terminal on stdin and stdout is ours."""
+    """A context with full control of the terminal on stdin and stdout."""
 
     def __init__(self) -> None:
         self._shown: list[str] = []
-        self._size: tuple[int, int] | None = None  # of what is shown
+        self._size: tuple[int, int] | None = None  # lines on the screen
         self._before: list[Any] = []
         self._handlers: dict[int, Any] = {}
 
     def __enter__(self) -> Screen:
-        """Take the terminal."""
+        """Take control of the terminal."""
         for number in (signal.SIGTERM, signal.SIGHUP):
             self._handlers[number] = signal.signal(number, _leave_by)
         self._handlers[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._stop)
@@ -57,7 +56,7 @@ class Screen:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Give it back."""
+        """Restore the terminal."""
         try:
             self._give_back()
         finally:
@@ -81,10 +80,10 @@ class Screen:
             return
         try:
             self._write(_LEAVE)
-        except OSError:  # nobody looks any more
+        except OSError:  # the output is closed
             console.silence(sys.stdout)
         try:
-            # What was typed for the game is not for what comes after it.
+            # Keys typed for the game must not reach the next program.
             termios.tcsetattr(sys.stdin.fileno(), termios.TCSAFLUSH, self._before)
         except termios.error:  # the terminal is gone
             pass
@@ -92,14 +91,14 @@ class Screen:
     def _stop(self, number: int, _: FrameType | None) -> None:
         self._give_back()
         signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)  # goes on here when the process does
+        os.kill(os.getpid(), number)  # continues here when the process does
         signal.signal(number, self._stop)
         self._take()
 
     # ---- drawing
 
     def show(self, lines: list[str]) -> None:
-        """Draw lines over those that are shown; what has not changed is not sent."""
+        """Draw lines over those on the screen; unchanged lines are not sent."""
         if self._size != (size := terminal_size()):
             self._size, self._shown = size, []
             self._write("\x1b[2J")
@@ -129,7 +128,7 @@ class Screen:
         Arrows are "up", "down", "left" and "right".
 
         Args:
-            wait: At most so many seconds where none was pressed yet.
+            wait: Seconds to wait for a key where none was pressed yet.
         """
         descriptor = sys.stdin.fileno()
         typed = b""
@@ -160,4 +159,4 @@ def _wider(before: str, now: str) -> bool:
 
 
 def _leave_by(number: int, _: FrameType | None) -> None:
-    raise SystemExit(128 + number)  # as a shell tells it
+    raise SystemExit(128 + number)  # exit status of a shell for a signal

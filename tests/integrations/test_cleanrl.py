@@ -105,7 +105,7 @@ def test_infos_are_those_of_gymnasium_0_29_under_old_and_new_releases(run_with) 
 def test_several_agents_and_illegal_actions_are_refused() -> None:
     from gpu_envs.integrations.cleanrl import VectorEnv
 
-    with pytest.raises(ValueError, match="a row per world, Overcooked-v0 has 2"):
+    with pytest.raises(ValueError, match="one agent per world, Overcooked-v0 has 2"):
         VectorEnv("Overcooked-v0", 2, device="cpu")
     with pytest.raises(TypeError, match="autoreset_mode"):
         VectorEnv("CartPole-v0", 2, device="cpu", autoreset_mode="NextStep")
@@ -114,7 +114,7 @@ def test_several_agents_and_illegal_actions_are_refused() -> None:
 def test_one_agent_of_a_role_is_a_row_per_world(troupe) -> None:
     from gpu_envs.integrations.cleanrl import VectorEnv
 
-    with pytest.raises(ValueError, match="a row per world, Troupe-v0 has 2"):
+    with pytest.raises(ValueError, match="one agent per world, Troupe-v0 has 2"):
         VectorEnv(troupe, 2, device="cpu", role="drummer")
     env = VectorEnv(troupe, 4, device="cpu", role="clown", others="noop")
     assert (env.num_envs, env.single_action_space.n) == (4, 2)

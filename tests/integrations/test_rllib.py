@@ -301,7 +301,9 @@ def test_what_policies_cannot_be_is_refused(troupe) -> None:
         agents(troupe, policies="roles")
     with pytest.raises(TypeError, match="role cannot be chosen for RLlib: use policies='role'"):
         agents(troupe, role="dancer")
-    with pytest.raises(ValueError, match=r"reads no action mask.*policies='role'\), or role="):
+    with pytest.raises(
+        ValueError, match=r"shared policy ignores masks.*policies='role'\), or role="
+    ):
         rllib.EnvRunner(config=configured(troupe, 6))
     config = agents(troupe).env_runners(env_runner_cls=None)
     with pytest.raises(ValueError, match=r"use configure\(\.\.\., policies='role'\)"):

@@ -291,7 +291,7 @@ def test_what_would_train_wrongly_is_refused(make, options, message) -> None:
 
 def test_vector_env_takes_no_further_keywords(make, make_vec) -> None:
     assert make(make_vec(num_envs=3), 1).num_envs == 3
-    with pytest.raises(TypeError, match="belong to a name"):
+    with pytest.raises(TypeError, match="a VectorEnv has num_envs"):
         make(make_vec(), 2)
 
 

@@ -230,7 +230,7 @@ def test_the_observation_at_an_end_is_the_true_last_one(make) -> None:
     assert data["next", "truncated"][0].flatten().tolist() == [False, False, True] * 2 + [False]
     assert not torch.equal(last, first)
     before, action = data["observation"][0, 2], data["action"][0, 2]
-    assert torch.sign(last[1] - before[1]) == 2 * action - 1  # pushed, not placed anew
+    assert torch.sign(last[1] - before[1]) == 2 * action - 1  # pushed, not placed again
     assert (first.abs() <= 0.05).all()  # where episodes begin
 
 
@@ -267,7 +267,7 @@ def test_running_worlds_cannot_be_held_back(make) -> None:
     env = make()
     data = env.rand_action(env.reset())
     data["_step"] = torch.tensor([True, True, False, True]).unsqueeze(-1)
-    with pytest.raises(ValueError, match="hold back"):
+    with pytest.raises(ValueError, match="cannot pause"):
         env.step(data)
 
 

@@ -152,7 +152,7 @@ def test_bars_are_judged_where_they_are_asked_for(
 def test_options_of_the_full_run_say_so(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         benchmark.main(["CartPole", option])
-    assert f"{option} is of the full run: add --full" in capsys.readouterr().err
+    assert f"{option} applies to the full run only: add --full" in capsys.readouterr().err
 
 
 def test_curves_are_drawn_and_moves_are_drawn(tmp_path: Path) -> None:
