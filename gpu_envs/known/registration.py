@@ -56,7 +56,7 @@ def _add_kept(found: dict[str, tuple[Description, Home]]) -> None:
     """Add the environments of the user's cache; warn of entries that are invalid or hidden."""
     from gpu_envs.building import kept
 
-    ours = {name.rpartition("-v")[0]: name for name in found}  # another version is no owner
+    ours = {name.rpartition("-v")[0]: name for name in found}  # not another version of it
     entries, problems = kept.read()
     for entry in entries:
         own = Home(entry.header.stem, entry.header)

@@ -344,7 +344,7 @@ class Player:
         self.found.append(f"{self.name}: {name}: {problem}: {text} at {where}")
 
     def play(self, count: int) -> list[str]:
-        """Make so many calls; return what is not as it should be."""
+        """Make `count` calls; return what is not as it should be."""
         face, before = self.begun(), self.reference()
         for number in range(count):
             if number % 40 == 39 or face.simulator.is_closed:

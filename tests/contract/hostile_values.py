@@ -54,7 +54,7 @@ class Unequal:
 
 
 def scalars() -> list[Any]:
-    """Return what is no array and no list."""
+    """Return values that are neither arrays nor lists."""
     return [
         *(None, True, False, -1, 0, 1, 2, 7, 2**31 - 1, 2**31, 2**32, 2**63, 2**64, 10**30),
         *(-(2**31), -(2**63) - 1, 0.0, -0.5, 1.5, 1e300, float("nan"), float("inf"), -float("inf")),

@@ -96,7 +96,7 @@ def test_modes_play_the_same_transitions_without_fillers(make_vec, name, profile
 
 @every_setting
 def test_final_obs_and_statistics_stand_where_an_episode_ended(make_vec, name, profile) -> None:
-    """The other modes have the same of both: they play the same transitions."""
+    """The other modes have equal ones in both places: they play the same transitions."""
     env = make_vec(name, 6, **short(name), **profile)
     _, infos = env.reset(seed=4)
     total, length = np.zeros(env.num_envs), np.zeros(env.num_envs, int)

@@ -70,8 +70,8 @@ TOTALS = {
 # numbers of 1e8; in float64 there are 12.375.
 ROUNDED = {("closed", 540, "I"): 0.03}
 TOLERANCE = 1e-4
-# Of a population: what is left of it when vaccines run out of people is the difference of numbers
-# that float32 holds to a person or so, hundreds of times.
+# Share of a population. Its rest, when vaccines run out of people, is the difference of float32
+# # numbers exact to a person or so, taken hundreds of times.
 OF_PEOPLE = 1e-5
 
 

@@ -182,7 +182,7 @@ def test_deliveries_and_their_clock_follow_the_interval(interval: int, start: st
 
 
 def test_the_use_of_product_is_crra_within_its_bounds() -> None:
-    """Of the plain oracle first; then of rewards, by product that a subsidy makes as large."""
+    """First in the plain oracle; then in rewards, with the product raised by a subsidy."""
     oracle = Oracle()
     x = np.array([0.5, 1, 2.9, 0.05, 5]) / 365
     assert 365 * oracle.crra(x) == pytest.approx([0, 1, 1.655172, -8, 1.666667], abs=1e-6)

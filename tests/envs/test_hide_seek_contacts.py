@@ -17,7 +17,7 @@ def shares(path: Array, axis: int) -> Array:
 
 
 def slides_along(walls: str, press: int, yaw: float = 0.0) -> Array:
-    """Of agents who drive along walls at y = 0 (to x = 20) and press on them."""
+    """Return the ways of agents that drive along walls at y = 0 (to x = 20), pressing on them."""
     reach = np.abs(np.cos(yaw)) + np.abs(np.sin(yaw))
     scene = Scene(f"hider -15 {-reach - 0.21} yaw {yaw}; {walls}", 5)
     return shares(scene.track(60, 0, x=BUCKETS, y=press), 0)

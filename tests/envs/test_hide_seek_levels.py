@@ -167,7 +167,7 @@ def test_wall_segments_are_as_many_as_in_the_source(drawn: dict[str, Levels], pr
 
 
 def sides_with_a_gap(levels: Levels) -> Array:
-    """Of each world, how many of the four outer sides are not closed."""
+    """Return how many of the four outer sides of each world are not closed."""
     edge = 0.5 * levels.parameters["arena_size"]
     open_sides = np.zeros(WORLDS, int)
     for axis in (0, 1):

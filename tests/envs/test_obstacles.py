@@ -239,7 +239,7 @@ def test_policy_that_builds_a_step_solves_the_course_and_is_paid_all(make_simula
 
 @pytest.mark.parametrize("letters", ["f", "fj", "fi"])
 def test_policy_without_a_step_fails_and_is_paid_nothing(make_simulator, letters: str) -> None:
-    # Beside the box, so that it is no step by chance.
+    # Beside the box, so that the box does not serve as a step by chance.
     course = Course(make_simulator, CLIMB.replace("agent 4.5", "agent 2.5"))
     for step in range(1, 301):
         course.act(letters)

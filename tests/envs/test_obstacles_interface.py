@@ -18,7 +18,7 @@ from gpu_envs.known import registration
 Vec = Callable[..., gpu_envs.VectorEnv]
 
 HEADS = (3, 3, 3, 3, 2, 2)
-# Of the state: time, and of each agent its body and what it reached.
+# Numbers in the state: time; and for each agent, its body and what it reached.
 TIME, AGENT = 2, 14
 
 

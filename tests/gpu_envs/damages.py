@@ -72,7 +72,7 @@ WAYS: dict[str, Callable[[Path, random.Random], object]] = {
 @contextlib.contextmanager
 def damaged(path: Path, way: str, seed: int = 0) -> Iterator[None]:
     """Damage a file for a while."""
-    kept = path.with_name(f".kept-{path.name}")  # hidden, so it is no file of the package
+    kept = path.with_name(f".kept-{path.name}")  # hidden, so not of the package
     shutil.copy2(path, kept)
     try:
         WAYS[way](path, random.Random(f"{path.name} {way} {seed}"))

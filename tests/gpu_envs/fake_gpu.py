@@ -27,7 +27,7 @@ DEFAULT = 0  # the stream that is current at first
 
 
 class Stream:
-    """Of torch and of CuPy."""
+    """A stream, as torch and CuPy have it."""
 
     def __init__(self, handle: int) -> None:
         self.cuda_stream = self.ptr = handle

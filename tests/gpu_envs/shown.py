@@ -159,8 +159,8 @@ class Player:
 
     Args:
         command: Arguments of Python.
-        lines: Of the terminal; 0 where it does not say.
-        columns: Likewise.
+        lines: Lines of the terminal; 0 where it does not say.
+        columns: Columns of the terminal; 0 where it does not say.
         **environment: Variables that differ; "" for none.
     """
 

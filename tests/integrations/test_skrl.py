@@ -218,7 +218,7 @@ def test_agents_of_many_worlds_train(multi, algorithm, one_thread) -> None:
 
 
 class MaskedPolicy(Policy):
-    """Of the roles that have a mask in front of what they see."""
+    """The policy of roles whose observations begin with a mask."""
 
     def compute(self, inputs: dict[str, Any], role: str = "") -> Any:
         seen = unflatten_tensorized_space(self.observation_space, inputs["observations"])

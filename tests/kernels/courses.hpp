@@ -9,7 +9,7 @@
 namespace ge::test {
 
 inline constexpr double kHalfPi = 1.5707963;
-/// Of a body that stands: its middle above its feet.
+/// Height of a standing body's middle above its feet [m].
 inline constexpr float kStanding = 0.855f;
 
 /// What one agent does: f forward, b backward, l and r strafe, L and R turn, u and d look up and
@@ -65,7 +65,7 @@ class Course : public Simulation {
            cells[size_t(3 * box + 1)] == y && cells[size_t(3 * box + 2)] == z;
   }
   float paid(int agent = 0) const { return reward()[size_t(agent)]; }
-  /// Of the four parts: exit, all_exit, diamond, box.
+  /// One of the four parts of the reward: exit, all_exit, diamond, box.
   float part(int agent, int which) const {
     return out<float>(kRewardParts)[size_t(4 * agent + which)];
   }

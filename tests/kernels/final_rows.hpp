@@ -84,7 +84,7 @@ class FinalRowsTrial {
   std::vector<bool> planted_;
 };
 
-/// Steps one environment whose worlds begin anew at once, and one whose worlds are reset by hand.
+/// Steps one environment whose worlds autoreset at once, and one whose worlds are reset by hand.
 class FinalStatesTrial {
  public:
   FinalStatesTrial(const std::string& id, const Config& config)

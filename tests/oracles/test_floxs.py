@@ -16,9 +16,9 @@ import pytest
 import gpu_envs
 from tests.oracles.swarms import states
 
-# Of distances in ranges of vision, and of rewards: rounding of float32.
+# Tolerances of distances in ranges of vision, and of rewards: rounding of float32.
 CELL, REWARD = 1e-5, 1e-5
-# Of positions, headings and speeds after so many steps.
+# Tolerances of positions, headings and speeds, by the number of steps.
 DRIFT = {1: 2e-5, 2: 2e-5, 10: 2e-5, 50: 2e-4, 300: 1e-3}
 # Rays on the edge of a disc, of all rays.
 KNIFE_EDGES = 1e-5

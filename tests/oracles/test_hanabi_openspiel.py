@@ -16,7 +16,7 @@ pyspiel = pytest.importorskip("pyspiel", reason="needs open_spiel")
 
 
 CONFIGURATIONS = [(preset, players) for preset in games.PRESETS for players in (2, 3, 4, 5)]
-# Of 16 configurations; enough that what must happen does so often.
+# Games of all 16 configurations; enough that each event happens often.
 GAMES_IN_ALL, GAMES_WHEN_SLOW, AT_LEAST = 1_024, 10_000, 100
 # The reference keeps which cards a hint touched in eight bits: of larger hands it forgets the rest.
 LARGEST_HAND = 8

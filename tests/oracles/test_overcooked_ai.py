@@ -469,7 +469,7 @@ def test_shipped_layout_equals_the_reference(make_simulator: Make, name: str) ->
     if world.num_players != 2:
         pytest.skip(f"the reference encodes two players, this layout has {world.num_players}")
     if world.order_bonus == float("inf"):
-        pytest.skip("an infinite bonus is no whole number")
+        pytest.skip("an infinite bonus is not a whole number")
     simulator = make_simulator(
         "Overcooked-v0", 2, **our_parameters(reference.read_layout_dict(name))
     )

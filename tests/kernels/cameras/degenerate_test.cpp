@@ -1,5 +1,5 @@
-// What is no place, no direction or no solid disturbs nothing else, and rays along faces meet what
-// is in front of them.
+// Places, directions and solids that are not finite disturb nothing else, and rays along faces hit
+// the nearest solid.
 // environment: gallery
 #include <cmath>
 #include <limits>

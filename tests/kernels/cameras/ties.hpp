@@ -6,7 +6,7 @@
 
 namespace ge::test {
 
-/// Around `middle`, looking at it, from so many sides.
+/// Places around `middle`, on `sides` sides, that look at it.
 inline std::vector<Stand> stands_around(Vec3 middle, float distance, int sides) {
   std::vector<Stand> stands;
   for (int i = 0; i < sides; ++i)

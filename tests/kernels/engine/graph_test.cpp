@@ -145,7 +145,7 @@ float canonical_sum(const std::vector<std::vector<float>>& tables) {
   return fold(sums);
 }
 
-/// Of very different magnitudes, so that any other order has another sum.
+/// Numbers of very different magnitudes, so that any other order has another sum.
 std::vector<float> random_numbers(size_t count, uint32_t stream) {
   std::vector<float> numbers(count);
   for (size_t i = 0; i < count; ++i) {

@@ -12,7 +12,7 @@ KernelVariant kernel(int lanes, int stage, int64_t scratch, bool slab = false) {
   const int team = std::max(lanes, 32);
   return {nullptr, lanes, slab, team, team / lanes, 0, stage, scratch, lanes > 32 ? lanes : 256};
 }
-/// With 227 KiB of shared memory, one more per block, and room for so many warps by registers.
+/// With 227 KiB of shared memory, one more per block, and registers for this many warps.
 Multiprocessors gpu(int warps_by_registers = 64) {
   return {132, 227 * 1024, [=](const KernelVariant&, int threads, int shared) {
             return std::min({228 * 1024 / (shared + 1024), warps_by_registers * 32 / threads, 32});

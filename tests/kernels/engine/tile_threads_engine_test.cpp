@@ -12,7 +12,7 @@
 #include "engine/cpu/tile_threads.hpp"
 #include "test.hpp"
 
-// A system that refuses memory, as this file asks it to, is no mistake.
+// A failed allocation is not an error here: this file asks for too much memory on purpose.
 extern "C" GE_API const char* __asan_default_options();
 extern "C" GE_API const char* __tsan_default_options();
 extern "C" const char* __asan_default_options() {

@@ -106,7 +106,7 @@ GE_TEST(bytes_are_set_over_the_background_in_any_order) {
     row.set(0, 1);
     row.set(5'000, 2);
     row.set(-1, 9);      // outside of the row: dropped
-    row.set(10'000, 9);  // likewise
+    row.set(10'000, 9);  // dropped too
   };
   std::vector<uint8_t> expected = background;
   expected[9'999] = 3, expected[0] = 1, expected[5'000] = 2;

@@ -137,7 +137,7 @@ struct TurnMask : WideRow<bool> {
   static constexpr int capacity = 8;
   static GE_FN int elements(const Params& p) { return Turn::choices(p); }
   static std::vector<FieldInfo> describe(const Params& p) {
-    return {wide_field("legal", {Turn::choices(p)}, "so many pages may be turned")};
+    return {wide_field("legal", {Turn::choices(p)}, "1: this number of pages may be turned")};
   }
 };
 struct Sheet {

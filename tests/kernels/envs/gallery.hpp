@@ -1,5 +1,5 @@
 // Gallery: a test-only environment of pictures. Visitors turn and walk among solids of every shape,
-// drawn anew each episode; nobody is meant to learn it. Tests lay out rooms of their own through
+// redrawn each episode; nobody is meant to learn it. Tests lay out rooms of their own through
 // the columns of `things`.
 #pragma once
 

@@ -28,7 +28,7 @@ struct Slope {
   ph::Quat turn() const { return {float(std::cos(angle / 2)), 0, float(std::sin(angle / 2)), 0}; }
 };
 
-/// How far a body has come down a slope after so many frames.
+/// How far a body has come down a slope after `frames` frames.
 double way_down(Yard& yard, const Slope& slope, int row, int frames) {
   const Vec3 before = yard.at(row);
   yard.run(frames);

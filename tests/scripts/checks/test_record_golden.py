@@ -1,4 +1,4 @@
-"""Recording golden hashes anew: what is written, and what is refused."""
+"""Recording golden hashes again: what is written, and what is refused."""
 
 import pytest
 

@@ -438,7 +438,7 @@ def test_rows_replace_those_of_the_same_phase_and_leave_others():
     text = tune.TABLE.read_text()
     row = tune.Row("Some-v0", 1, "step", 90, 0, 8, 256, True)
     other = tune.Row("Some-v0", 1, "step", 80, 0, 1, 64, False)
-    small = tune.Row("Some-v0", 1, "step", 90, 8192, 32, 32, True)  # the same of few worlds
+    small = tune.Row("Some-v0", 1, "step", 90, 8192, 32, 32, True)  # as `row`, for few worlds
     once = tune.merge(text, [row, other, small])
     assert '    {"Some-v0", 1, "step", 90, 0, 8, 256, true},\n' in once
     assert '{"", 0' not in once

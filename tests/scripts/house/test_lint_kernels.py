@@ -4,6 +4,8 @@ import pytest
 
 from scripts.house import lint_kernels, plain_words, rooms, sources
 
+_, _, ANEW, _, IS_NO = plain_words.FRAMES  # these files are searched for them too
+
 CLEAN = {
     "README.md": "`make test` plays kernels/envs/pole.hpp, gpu_envs/CartPole-v0.\n",
     "docs/use.md": "GPU_ENVS_CPU\n",
@@ -60,8 +62,8 @@ FAULTS = [
         "int f(int a, A<B, C> b, int c, int d, int e, int f, int g, int h, int i) {}",
     ),
     ("parameters", "gpu_envs/core/f.py", "def f(a, b, c, d, e, f, g, h, i): ...\n"),
-    ("plain-words", "docs/page.md", "Rooms are drawn anew.\n"),
-    ("plain-words", "gpu_envs/core/a.py", 'error = "it is no number"\n'),
+    ("plain-words", "docs/page.md", f"Rooms are drawn {ANEW}.\n"),
+    ("plain-words", "gpu_envs/core/a.py", f'error = "it {IS_NO} number"\n'),
     ("include-direction", "kernels/engine/base/f.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/physics/f.hpp", '#include "pictures/camera.hpp"\n'),
     ("columns", "tests/kernels/f_test.cpp", f"int x;\n// {'x' * 98}\n"),

@@ -9,6 +9,8 @@ import pytest
 
 from scripts.house import measure_house, plain_words, rooms, sources
 
+SAME_OF, _, ANEW, _, _ = plain_words.FRAMES  # these files are searched for them too
+
 HOUSE = {
     "kernels/engine/base/types.hpp": "#pragma once\nint type();\n",
     "kernels/engine/world/world.hpp": '#include "engine/base/types.hpp"\nint world();\n',
@@ -232,10 +234,10 @@ def test_templates_and_overloads_of_stage_are_counted(tmp_path):
 
 
 def test_foreign_phrases_and_texts_that_lean_on_others_are_counted_by_place(tmp_path):
-    parameter = {"name": "mass", "doc": "the same of boxes"}
+    parameter = {"name": "mass", "doc": f"{SAME_OF} boxes"}
     pole = [{"id": "Pole-v0", "doc": "Balance.", "parameters": [parameter]}]
     changes = {
-        "kernels/physics/joints.hpp": "// drawn anew\n",
+        "kernels/physics/joints.hpp": f"// drawn {ANEW}\n",
         "gpu_envs/catalogue/pole.json": json.dumps(pole),
     }
     part = measure_house.words(write(tmp_path, changes))
@@ -245,7 +247,7 @@ def test_foreign_phrases_and_texts_that_lean_on_others_are_counted_by_place(tmp_
         "kernels/physics": 1,
         "all": 3,
     }
-    assert part.places["kernels/physics"] == ["kernels/physics/joints.hpp:1 anew"]
+    assert part.places["kernels/physics"] == [f"kernels/physics/joints.hpp:1 {ANEW}"]
 
 
 def test_measuring_needs_no_package_and_none_that_is_installed(tmp_path):

@@ -63,7 +63,7 @@ struct FakeRuntime {
   std::vector<Call> calls;
   std::set<const void*> loaded;  // kernels
   std::set<void*> memory;        // that was given and not taken back
-  int events = 0;                // likewise
+  int events = 0;                // created and not destroyed
   bool is_legacy_busy = false;   // has work that nobody has waited for
   std::vector<Call> named(const std::string& name) const;
 
@@ -72,7 +72,7 @@ struct FakeRuntime {
   int devices = 1, ptx_version = 90, binary_version = 90;
   std::map<const void*, int> device_of;  // memory that is not this device's
   bool is_lost = false;                  // every call fails, as after an illegal address
-  int refused_frees = 0;                 // the next so many, in any mode
+  int refused_frees = 0;                 // how many of the next ones fail, in any mode
 
   cudaStream_t new_stream(bool is_blocking = false);
   std::shared_ptr<FakeGraph> begin_capture(cudaStream_t stream);
