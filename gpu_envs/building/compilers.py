@@ -1,8 +1,7 @@
-"""Which compiler runs, and what of the environment reaches it.
+"""Identifies compilers, and selects the environment variables that reach them.
 
-A compiler is known by the content of its programs, whatever it is called and wherever it lies. It
-is given a list of variables and no others; those that may change what it makes are part of the
-names of objects.
+A compiler is identified by the content of its programs, not by its name or place. It gets a fixed
+list of variables and no others; those that may change its output are part of the names of objects.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ _NAMED_PREFIXES = (
     "PE_",
     "CCACHE_",
 )
-# What changes where files lie for a while, and for a linker.
+# Variables of temporary folders, and of a linker.
 _PASSED = ("PATH", "HOME", "TMPDIR", "TMP", "TEMP", "TERM", "LIBRARY_PATH")
 _SET = {"LC_ALL": "C.UTF-8"}  # whether there was a warning is read in what they say
-_PARTS = ("cc1plus", "as")  # the programs that a driver calls for an object
+_PARTS = ("cc1plus", "as")  # the programs that a driver runs to make an object
 _CUDA_PARTS = ("nvcc", "nvcc.profile", "cudafe++", "ptxas", "fatbinary", "bin2c", "crt/*")
 
 
@@ -53,7 +52,7 @@ _Found = tuple[str, list[str]]
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a compiler."""
+    """The identity of a compiler."""
 
     text: str  # version, machine, hash of its programs, and the variables that count
     system: tuple[str, ...]  # folders of its own headers
@@ -82,7 +81,7 @@ def _output(command: Sequence[str], *, errors: bool = False) -> str:
 
 
 def _state(path: str) -> str:
-    """Return where a program lies and what the system says of its changes."""
+    """Return the path of a program, and the system's record of its last change."""
     try:
         s = os.stat(path)
     except OSError:
@@ -98,7 +97,7 @@ def _content(path: str) -> str:
 
 
 def _programs(compiler: str) -> list[str]:
-    """Return the files of a host compiler: its driver, and what that calls for an object."""
+    """Return the files of a host compiler: its driver, and the programs that it runs."""
     found = [os.path.realpath(shutil.which(compiler) or compiler)]
     for part in _PARTS:
         said = _output([compiler, f"-print-prog-name={part}"]).strip()
@@ -124,7 +123,7 @@ def _kept(folder: Path | None, programs: Sequence[str], find: Callable[[], _Foun
         folder.mkdir(parents=True, exist_ok=True)
         places.write(file, json.dumps(found))
     except OSError:
-        pass  # where nothing can be written, nothing is kept
+        pass  # the cache is optional
     return found
 
 
@@ -135,7 +134,7 @@ def _hash_of_all(programs: Sequence[str]) -> str:
 def known(compiler: str, folder: Path | None = None) -> Known:
     """Return what a host compiler is, by whichever name it is called.
 
-    `folder` keeps what was found for the next process.
+    `folder` keeps the result for the next process.
     """
     programs = _programs(compiler)
     text, system = _kept(folder, programs, lambda: _looked_at(compiler, programs))

@@ -1,4 +1,4 @@
-"""Runs compile commands side by side, the longest first, and shows where it is on one line."""
+"""Runs compile commands side by side, the longest first, and shows progress on one line."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from . import objects
 from .objects import Compile
 from .toolchain import CannotBuild
 
-_LINE_EVERY = 10.0  # [s], where lines are not written over
+_LINE_EVERY = 10.0  # [s] between lines that cannot be overwritten
 
 
 class Progress:
-    """One line that is written over on a terminal; elsewhere one at most every ten seconds.
+    """A progress line that is overwritten on a terminal; elsewhere one at most every ten seconds.
 
     `gpu_envs.terminal.progress` is the same for what may import the package.
     """
@@ -33,13 +33,13 @@ class Progress:
         self._last = self._begin
 
     def begin(self) -> None:
-        """Say what is going to happen, where nobody sees the line change."""
+        """Announce the work, where the line is not overwritten."""
         if self._total and not self._is_live:
             files = "1 file" if self._total == 1 else f"{self._total} files"
             self._print(f"gpu_envs: building {self._title} ({files})")
 
     def at(self, running: Sequence[str]) -> None:
-        """Show what runs now."""
+        """Show the running jobs."""
         now = time.monotonic()
         if not self._total or (not self._is_live and now - self._last < _LINE_EVERY):
             return
@@ -54,11 +54,11 @@ class Progress:
             self._print(line)
 
     def step(self) -> None:
-        """Count one file that is done."""
+        """Count a finished file."""
         self._done += 1
 
     def end(self) -> None:
-        """Leave one line behind."""
+        """End with one line."""
         if self._total:
             seconds = time.monotonic() - self._begin
             start = "\r\x1b[K" if self._is_live else ""
@@ -100,7 +100,7 @@ def run(wanted: Sequence[Compile], title: str) -> Made:
 
 
 def _shown(job: Compile) -> tuple[Path, list[str]] | None:
-    """Return an object that is there; where its compiler's report is looked for, with that."""
+    """Return a stored object, with its compiler's report where that is asked for."""
     there = objects.found(job)
     if there is None:
         return None
@@ -110,7 +110,7 @@ def _shown(job: Compile) -> tuple[Path, list[str]] | None:
 
 
 def _compile(missing: Sequence[Compile], progress: Progress) -> Made:
-    """Make objects side by side; what runs when one fails is waited for."""
+    """Make objects side by side; after a failure wait for the jobs that run."""
     made: Made = {}
     waiting = list(missing)
     running: dict[Future[tuple[int, str, list[str]]], Compile] = {}
@@ -147,7 +147,7 @@ _SHOWN = 40  # lines of what a compiler printed
 
 
 def _failure(job: Compile, printed: str) -> str:
-    """Return the message of a command that failed: what the engine says of a rule stands first."""
+    """Return the message of a command that failed, with the engine's own errors first."""
     lines = printed.rstrip().splitlines()
     own = [line.strip() for line in lines if "GE:" in line][:1]
     if not own and len(lines) > _SHOWN:  # long lists of who includes whom stand before the cause

@@ -1,4 +1,4 @@
-"""What the user's cache says of the headers it knows, and whether the cache is to be trusted.
+"""Reads the user's cache of headers, and checks that the cache can be trusted.
 
 Every import reads this, so it is cheap: nothing of the builder is loaded. An entry is a file,
 `headers/<key>.json`, with the header's path and what its environments say of themselves. An entry
@@ -17,14 +17,14 @@ from . import places
 
 _LARGEST = 16 << 20  # bytes of an entry; those of large environments have less than a hundredth
 _NUMBER = (int, float, type(None))
-_SAID: dict[str, tuple[type, ...]] = {  # what is read without asking the module
+_SAID: dict[str, tuple[type, ...]] = {  # keys that are read without loading the module
     "id": (str,),
     "doc": (str,),
     "agents": (str,),
     "max_episode_steps": (int,),
     "reward_threshold": _NUMBER,
 }
-_FIELD: dict[str, tuple[type, ...]] = {  # what `fields.read` takes of a field; bounds are numbers
+_FIELD: dict[str, tuple[type, ...]] = {  # keys that `fields.read` takes; bounds are numbers
     "name": (str,),
     "type": (str,),
     "shape": (list, type(None)),
@@ -42,11 +42,11 @@ _LISTS_NEEDED = ("parameters", "reset_options")
 
 
 class Untrusted(places.CannotBuild):
-    """A folder or file that somebody else can write to."""
+    """A folder or file that another user can write to."""
 
 
 class Entry(NamedTuple):
-    """One header that `python -m gpu_envs build` was given."""
+    """One header that was passed to `python -m gpu_envs build`."""
 
     header: Path
     environments: list[dict[str, Any]]
@@ -79,7 +79,7 @@ def check_trust(path: Path, variable: str = "GPU_ENVS_CACHE") -> None:
 def read() -> tuple[list[Entry], list[str]]:
     """Return the entries of the cache, and a line for each that is left out.
 
-    Nothing is read where the cache does not exist; all is left out where it is not to be trusted.
+    The result is empty where the cache does not exist, or cannot be trusted.
     """
     folder = places.kept_headers()
     try:
@@ -97,13 +97,13 @@ def read() -> tuple[list[Entry], list[str]]:
     for name in names:
         try:
             found.append(_entry(folder / name))
-        except (OSError, ValueError, RuntimeError) as problem:  # also of JSON that is too deep
+        except (OSError, ValueError, RuntimeError) as problem:  # or JSON that is too deep
             problems.append(left_out(name, str(getattr(problem, "strerror", None) or problem)))
     return found, problems
 
 
 def left_out(name: str, why: str) -> str:
-    """Return the line about an entry that cannot be used."""
+    """Return the warning for an entry that cannot be used."""
     return (
         f"gpu_envs leaves out {places.kept_headers() / name}: {why}. Build its header again, or "
         f"remove the entry: `python -m gpu_envs build --forget {name}`"
@@ -146,7 +146,7 @@ def _check(said: object) -> None:
 
 
 def _check_fields(where: str, described: object) -> None:
-    """Refuse what is not a list of fields, such as parameters, whose parts have their types."""
+    """Refuse a value that is not a list of fields with the right types."""
     if not isinstance(described, list) or not all(isinstance(field, dict) for field in described):
         raise ValueError(f"`{where}` of an environment in it is not a list of fields")
     for field in described:

@@ -20,7 +20,7 @@ _TAKES_VALUE = {"-o", "-MF", "-MT", "-MQ"}
 
 
 def launch(arguments: Sequence[str]) -> int:
-    """Run one compile command of CMake's through the store; anything else, as it is."""
+    """Run a compile command of CMake's through the store, and any other command as it is."""
     root, compiler, *given = arguments
     try:
         asked = asked_for(Path(root), [compiler, *given], store.folders(quiet=True))
@@ -35,7 +35,7 @@ def launch(arguments: Sequence[str]) -> int:
 def asked_for(
     root: Path, command: Sequence[str], stores: tuple[Path, ...]
 ) -> tuple[Compile, dict[str, str]] | None:
-    """Read one of CMake's compile commands; None where it is something else."""
+    """Parse one of CMake's compile commands; None for another command."""
     compiler, *given = command
     kept: list[str] = []
     values: dict[str, str] = {}
@@ -67,7 +67,7 @@ def _escaped(name: str) -> str:
 
 
 def _serve(job: Compile, values: dict[str, str]) -> int:
-    """Put an object, made or found, and its list of headers where CMake wants them."""
+    """Put an object and its list of headers in the place that CMake expects."""
     there = objects.found(job)
     if there is None:
         status, printed, _ = objects.make(job)

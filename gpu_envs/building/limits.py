@@ -1,7 +1,7 @@
-"""Runs a compiler, and ends it where it takes too long or too much memory.
+"""Runs a compiler, and stops it at limits of time and memory.
 
-A header can keep a compiler busy for ever: an include of what has no end, or templates that double
-at each level. A compiler starts programs of its own, so all of them are ended.
+A header can keep a compiler busy for ever: by an endless include, or templates that double at each
+level. A compiler starts programs of its own, so all of them are stopped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from . import compilers
 
 _MOST = 8 << 30  # bytes of memory of one program
-_SHARE = 0.75  # of this machine's memory and swap, where that is less
+_SHARE = 0.75  # share of this machine's memory and swap, where that is less
 _SET_BY = "`build --time-limit SECONDS` sets that of a header outside the tree"
 # Memory is limited in the compiler's own process: a limit set from here could come too late.
 _LIMITED = (
@@ -43,7 +43,7 @@ def run(command: Sequence[str], cwd: Path, *, seconds: float = 3600.0) -> Ran:
         writing = -1
         os.set_blocking(
             reading, False
-        )  # something that a compiler left running may hold the other end
+        )  # a program that the compiler left running may hold the other end
         with contextlib.suppress(BlockingIOError):
             used = os.read(reading, 4096).decode()
     finally:
@@ -96,7 +96,7 @@ def swap(path: Path = Path("/proc/meminfo")) -> int:
 
 
 def _end(process: int) -> None:
-    """End a process and all that it started.
+    """Kill a process and all its children.
 
     They are of this process's own group, so that an interrupt at a terminal reaches them.
     """

@@ -1,4 +1,4 @@
-"""The files of an installed package with their hashes, so that a damaged one is named, not used.
+"""The files of an installed package with their hashes, so that a damaged file is refused by name.
 
 `manifest.json` in the package lists every file that was shipped. Built files have labels of their
 own (labels.py), and modules' data files stand on those; here is what is read as text: the
@@ -23,7 +23,7 @@ _UNLISTED = ("__pycache__", NAME)
 
 
 def _files(package: Path) -> Iterator[tuple[str, Path]]:
-    """Yield name and path of each file of a package, without what Python or a system adds."""
+    """Yield name and path of each file of a package, except files that Python or a system adds."""
     for path in sorted(package.rglob("*")):
         parts = path.relative_to(package).parts
         if path.is_file() and not any(p in _UNLISTED or places.is_hidden(p) for p in parts):
@@ -31,7 +31,7 @@ def _files(package: Path) -> Iterator[tuple[str, Path]]:
 
 
 def write(package: Path) -> None:
-    """List the files of a package that is complete."""
+    """Write the list of files of a complete package."""
     files = {name: hash_of(path.read_bytes()) for name, path in _files(package)}
     held = {"hash": _hash_of(files), "files": files}
     places.write(package / NAME, json.dumps(held, indent=0) + "\n")
@@ -78,17 +78,17 @@ def lists(path: Path) -> bool:
 
 
 def under(folder: Path, ending: str = "") -> list[Path]:
-    """Return the files that were shipped in a folder, whether they are still there or not."""
+    """Return the shipped files of a folder, whether they still exist or not."""
     beginning = folder.relative_to(places.PACKAGE).as_posix() + "/"
     names = (name for name in _held() if name.startswith(beginning) and name.endswith(ending))
     return [places.PACKAGE / name for name in names]
 
 
 def read(path: Path) -> bytes:
-    """Return the bytes of a file; of an installed package only those that it was shipped with.
+    """Return the bytes of a file; in an installed package only if it is as shipped.
 
     Raises:
-        Damaged: Names the file, and what to do.
+        Damaged: Names the file, and a remedy.
     """
     if not _is_ours(path):
         return path.read_bytes()

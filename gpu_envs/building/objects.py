@@ -1,10 +1,9 @@
-"""Objects named by what made them: command, compiler, source and every header it read.
+"""Object files, keyed by their inputs: command, compiler, source and every header it read.
 
-An object is taken from the store where one of that name is there, whoever asked for it first: the
-package's builder in any tree, CMake for the native tests (`launcher`), a wheel. What is compared is
-content, never time, and names are free of the paths of trees. For each command and source the store
-remembers the headers that were read, as the last few compilations found them. What compiled without
-a word is the same with -Werror and without.
+The package's builder in any tree, CMake for the native tests (`launcher`) and wheels share objects
+through the store. Keys compare content, never time, and contain no paths of trees. For each command
+and source the store keeps the lists of headers of the last few compilations. An object that was
+compiled without a warning serves with -Werror and without.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _KEPT = 4  # lists of headers of one source
 _PATIENCE = 3600  # [s]; no compilation takes longer
 _HALF_DONE = ".making-"
 _DEPENDENCY = re.compile(r"(?:\\.|\S)+")
-_ESCAPED = re.compile(r"\\([ #])|\$(\$)")  # as make wants names
+_ESCAPED = re.compile(r"\\([ #])|\$(\$)")  # names as make writes them
 _FIRST = ("-D", "-U", "-I")
 _STRICT = ("-Werror", "-Werror=all-warnings")
 _LOOKED_IN = ("-I", "-iquote", "-isystem")
@@ -43,14 +42,14 @@ class Compile:
     command: tuple[str, ...]
     source: Path
     object: Path
-    compiler: str  # what the compiler is
+    compiler: str  # identity of the compiler
     root: Path  # of the tree
-    stores: tuple[Path, ...]  # to look in; the last is written to
+    stores: tuple[Path, ...]  # stores to search; the last is written to
     system: tuple[str, ...] = ()  # folders of headers that are the compiler's own
     folders: tuple[tuple[str, Path], ...] = ()  # further ones whose place is not part of a name
     report: bool = False  # keep what the command printed beside the object
-    weight: int = 0  # long units begin first
-    seconds: float = _PATIENCE  # it is ended after this time
+    weight: int = 0  # long units start first
+    seconds: float = _PATIENCE  # [s], after which it is stopped
 
     @functools.cached_property
     def names(self) -> list[tuple[str, str]]:
@@ -74,7 +73,7 @@ class Compile:
 
 
 def digest(*parts: str | bytes) -> str:
-    """Return a hash of several parts, none of which can be taken for another."""
+    """Return a hash of several parts that keeps the borders between them."""
     made = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode(errors="surrogateescape") if isinstance(part, str) else part
@@ -83,7 +82,7 @@ def digest(*parts: str | bytes) -> str:
 
 
 def _placeless(job: Compile, word: str) -> str:
-    """Replace the folders of a command that lie elsewhere in another tree."""
+    """Replace the folders of a command whose paths differ between trees."""
     for name, path in job.names:
         if path in word:
             parts = re.split(re.escape(path) + r"(?![\w.-])", word)
@@ -94,8 +93,8 @@ def _placeless(job: Compile, word: str) -> str:
 def words_of(job: Compile) -> list[str]:
     """Return compiler and flags of a command, without the tree's own path.
 
-    Of two flags the later wins, so their order counts; but definitions and folders, which are no
-    flags of that kind, come first, as CMake has them.
+    Of two flags the later wins, so their order counts; but definitions and folders come first, as
+    CMake puts them.
     """
     words = _joined([_placeless(job, word) for word in job.command[1:] if word not in _STRICT])
     first = [word for word in words if word.startswith(_FIRST)]
@@ -125,7 +124,7 @@ def _lists_file(folder: Path, job: Compile) -> Path:
 
 
 def _read_lists(folder: Path, job: Compile) -> list[list[str]]:
-    """Return the lists of headers that are known of a command; of a damaged file, none."""
+    """Return the known lists of headers of a command; () for a damaged file."""
     found = places.read_json(_lists_file(folder, job))
     lists = found if isinstance(found, list) else []
     return [
@@ -139,7 +138,7 @@ def _read_lists(folder: Path, job: Compile) -> list[list[str]]:
 
 
 def path_of(job: Compile, name: str) -> str:
-    """Return where a header of a list lies here."""
+    """Return the path of a listed header in this tree."""
     start, slash, rest = name.partition("/")
     folder = next((path for known, path in job.names if known == start), None)
     return folder + slash + rest if folder is not None else name
@@ -159,7 +158,7 @@ def _content(job: Compile, path: str) -> str | bytes:
     """Return the content of a header, or a hash; of the system's, as long as it seems unchanged."""
     s = os.stat(path)
     if not stat.S_ISREG(s.st_mode):
-        raise OSError(f"{path} is not a regular file")  # reading a pipe would not end
+        raise OSError(f"{path} is not a regular file")  # a pipe would block
     if not _is_system(job, path):
         with open(path, "rb") as file:
             return file.read()
@@ -177,9 +176,9 @@ def _object_key(job: Compile, headers: Sequence[str]) -> str | None:
 
 
 def _in_the_way(job: Compile, headers: Sequence[str]) -> list[str]:
-    """Return the files that a search for a header might meet before it, as far as there are any.
+    """Return the existing files that an include search would find before a header.
 
-    A header that is new there, in a folder that is looked in first, is another object's.
+    A new header in an earlier folder makes another object.
     """
     looked_in = {os.path.dirname(job.source), *job.system}
     for k, word in enumerate(job.command):
@@ -204,7 +203,7 @@ def _in_the_way(job: Compile, headers: Sequence[str]) -> list[str]:
 
 
 def _others(path: str, beside: dict[str, list[str]]) -> Iterator[str]:
-    """Yield where a header would lie in folders that have its first part, other than itself."""
+    """Yield other places of a header, in folders that have the first part of its path."""
     rest = path
     while rest:
         rest, _, last = rest.rpartition("/")
@@ -258,7 +257,7 @@ def own(job: Compile, headers: Sequence[str]) -> list[str]:
 
 
 def found(job: Compile) -> tuple[Record, list[str]] | None:
-    """Return what a store has of the object that a command would make, and its headers."""
+    """Return the stored object of a command, and its headers."""
     for folder in job.stores:
         for headers in reversed(_read_lists(folder, job)):
             key = _object_key(job, headers)
@@ -273,13 +272,13 @@ def found(job: Compile) -> tuple[Record, list[str]] | None:
 
 
 def stored(job: Compile) -> tuple[Path, list[str]] | None:
-    """Return the object that a command would make, and its own headers, if it is there."""
+    """Return the object of a command, and its own headers, if it is stored."""
     there = found(job)
     return (there[0].object, own(job, there[1])) if there else None
 
 
 def _key_here(job: Compile, key: str) -> str:
-    """Return the key of an object in which a folder stands that is elsewhere in other trees."""
+    """Return the key of an object that contains the path of a folder of this tree."""
     return digest(key, *(path for _, path in job.names))
 
 
@@ -324,17 +323,17 @@ def _make(job: Compile, folder: Path, work: Path) -> tuple[int, str, list[str]]:
 
 
 def _now(job: Compile) -> int:
-    """Return the time by the clock that headers are dated by: that of the tree's file system."""
+    """Return the present time by the clock of the tree's file system, which dates headers."""
     job.object.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=job.object.parent) as file:
         return os.fstat(file.fileno()).st_ctime_ns
 
 
 def _changed(job: Compile, headers: Sequence[str], begun: int) -> bool:
-    """Whether a header was edited while the compiler ran: the object is not of what is there now.
+    """Whether a header was edited while the compiler ran, so that the object is outdated.
 
-    By the time that the system keeps, since tools set the other one as they like; of a link, by its
-    own too. What is dated after now was written before a clock was set back.
+    The change time decides, since tools can set the modification time; links count with their own
+    too. A time in the future is from before the clock was set back.
     """
     paths, ended = [path_of(job, name) for name in headers], _now(job)
     times = [look(path).st_ctime_ns for path in paths for look in (os.stat, os.lstat)]

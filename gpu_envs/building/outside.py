@@ -21,12 +21,12 @@ from . import kept, labels, manifest, places, recipes, rules, shipping, toolchai
 
 
 def key_of(header: Path) -> str:
-    """Return the name that a header's module has: two files of one name do not meet."""
+    """Return the name of a header's module, which differs for two files of one name."""
     return f"{header.stem}-{labels.hash_of(os.fsencode(header))[:8]}"
 
 
 def _own_folder(folder: Path) -> None:
-    """Make a folder of the cache that others cannot write to, and refuse one they can."""
+    """Make a folder of the cache that only the user can write to; refuse an existing other one."""
     try:
         places.make_folder(folder)
     except OSError as problem:
@@ -54,12 +54,12 @@ def drop(module: Path) -> None:
 
 
 def forget(header: Path) -> bool:
-    """Remove a header and its modules from the cache; returns whether there was anything."""
+    """Remove a header and its modules from the cache; return whether it had any."""
     return forget_key(key_of(header))
 
 
 def forget_key(key: str) -> bool:
-    """Remove an entry by its file's name without `.json`, whatever is in it, and its modules."""
+    """Remove an entry and its modules, by the entry's file name without `.json`."""
     entry, known = places.kept_headers() / f"{key}.json", glob.escape(key)
     there = os.path.lexists(entry)
     if there:
@@ -73,7 +73,7 @@ def forget_key(key: str) -> bool:
 
 
 def _remove(entry: Path) -> None:
-    """Remove what lies where an entry should: a file, a link, or a folder."""
+    """Remove the file, link or folder at the path of an entry."""
     if entry.is_dir() and not entry.is_symlink():
         shutil.rmtree(entry)
     else:
@@ -81,14 +81,14 @@ def _remove(entry: Path) -> None:
 
 
 def module_file(header: Path, target: str) -> Path:
-    """Return where the module of a header lies."""
+    """Return the path of a header's module."""
     return places.module_file(key_of(header), target, places.cache_folder() / places.engine_hash())
 
 
 def module_of(header: Path, target: str) -> Path:
     """Return the module of a header, built where it is missing or older than the header.
 
-    A header that is gone leaves its module as it is.
+    Without its header a module is used as it is.
     """
     file = module_file(header, target)
     if not header.exists() and not file.exists():
@@ -169,7 +169,7 @@ def _product(header: Path, target: str, file: Path) -> recipes.Product:
     build_folder = places.headers_build_folder()
     check_path(build_folder)
     if not places.is_source_tree() or build_folder.is_relative_to(places.cache_folder()):
-        _own_folder(build_folder / "units")  # what is compiled is code too
+        _own_folder(build_folder / "units")  # the sources of the build folder are code too
     return recipes.module(
         header.stem, header, target, file.parent, name=key_of(header), build=build_folder
     )

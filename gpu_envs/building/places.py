@@ -1,4 +1,4 @@
-"""Where sources and results are: in a source tree, in an installed package, and in a user's cache.
+"""Paths of sources and results, in a source tree, an installed package and a user's cache.
 
 A source tree has `kernels/` beside the package; an installed package has the engine's headers in
 `gpu_envs/kernels/`. Built files lie in `gpu_envs/modules/` in both.
@@ -21,22 +21,22 @@ CATALOGUE = PACKAGE / "catalogue"
 RULES = PACKAGE / "building"  # inputs of all that is built
 SUFFIX = EXTENSION_SUFFIXES[0]  # of this interpreter
 
-TASKS = "tasks"  # the folder of a family's headers that are environments
-_BUILDS = re.compile(r"^using Builds\b", re.MULTILINE)  # what makes an environment of a header
+TASKS = "tasks"  # folder of the environments of a family
+_BUILDS = re.compile(r"^using Builds\b", re.MULTILINE)  # marks a header as an environment
 _PARTS = r"constexpr int kUnits = (\d+);"
 _MOST_PARTS = 8
 
 
 class CannotBuild(RuntimeError):
-    """Something is missing, or a command failed; the message says what to do."""
+    """A missing tool or file, or a failed command; the message has the remedy."""
 
 
 class Damaged(ValueError):
-    """A file that cannot be used safely, or that is for something else."""
+    """A file that cannot be used safely, or that belongs to another engine or name."""
 
 
 def hash_of(data: bytes) -> str:
-    """Return the hash that labels, objects and the list of shipped files use."""
+    """Return the hash used by labels, objects and the list of shipped files."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -51,13 +51,13 @@ def kernels() -> Path:
 
 
 def build_folder() -> Path:
-    """Return where objects go: `GPU_ENVS_BUILD_DIR`, `build/` of the tree, or the cache's."""
+    """Return the folder of objects: `GPU_ENVS_BUILD_DIR`, `build/` of the tree, or the cache's."""
     tree = PACKAGE.parent / "build" if is_source_tree() else None
     return _given_build_folder() or tree or cache_folder() / "build"
 
 
 def headers_build_folder() -> Path:
-    """Return where objects of headers outside the tree go: never into a tree by itself."""
+    """Return the folder of objects of headers outside the tree, by default in the cache."""
     return _given_build_folder() or cache_folder() / "build"
 
 
@@ -67,7 +67,7 @@ def _given_build_folder() -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Return where modules of headers outside the tree live: GPU_ENVS_CACHE, or the usual place."""
+    """Return the folder of modules of headers outside the tree: GPU_ENVS_CACHE or the default."""
     given = os.environ.get("GPU_ENVS_CACHE")
     if given:
         return Path(os.path.realpath(given))  # Path.resolve raises on a link to itself
@@ -78,9 +78,9 @@ def cache_folder() -> Path:
 
 
 def store_folder() -> Path:
-    """Return where this user keeps what was compiled and proven, for all trees and wheels.
+    """Return the user's store of compiled objects and proofs, for all trees and wheels.
 
-    `GPU_ENVS_STORE` names another folder; where it is set to nothing, the tree has its own.
+    `GPU_ENVS_STORE` names another folder; if it is empty, the tree has its own.
     """
     given = os.environ.get("GPU_ENVS_STORE")
     if given and not os.path.isabs(given):
@@ -91,7 +91,7 @@ def store_folder() -> Path:
 
 
 def kept_headers() -> Path:
-    """Return where the cache keeps what it knows of each header."""
+    """Return the folder of the cache's entries, one for each header."""
     return cache_folder() / "headers"
 
 
@@ -137,13 +137,13 @@ def own_folders(header: Path) -> list[Path]:
 
 
 def data_folders(header: Path) -> list[Path]:
-    """Return where an environment's data files lie: `data/` beside its header, or its family's."""
+    """Return the folders of an environment's data files: `data/` of its header and its family."""
     found = (folder / "data" for folder in own_folders(header))
     return [folder for folder in found if folder.is_dir()]
 
 
 def kept_data(module: Path) -> Path:
-    """Return where the data files of a module lie that has left its header: beside it."""
+    """Return the folder of data files of a module without its header: beside the module."""
     return module.parent / f"{module.name.partition('.')[0]}.data"
 
 
@@ -157,7 +157,7 @@ def unit_count(header: Path) -> int:
     return max(1, int(found[1]))
 
 
-_SHARED_BESIDE = ("pictures/scene.hpp", "flags.txt")  # what modules share with the engine beside it
+_SHARED_BESIDE = ("pictures/scene.hpp", "flags.txt")  # sources that modules share with the engine
 _hashed: dict[tuple[tuple[str, int, int], ...], str] = {}
 
 
@@ -174,7 +174,7 @@ def _headers(folder: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _seen(path: str) -> tuple[str, int, int]:
-    """Return path, time and size of a file; of one that is not there, as if it were empty."""
+    """Return path, time and size of a file; a missing file counts as empty."""
     try:
         status = os.stat(path)
     except OSError:
@@ -184,7 +184,7 @@ def _seen(path: str) -> tuple[str, int, int]:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes() if path.is_file() else b""  # a pipe would not end
+        return path.read_bytes() if path.is_file() else b""  # a pipe would block
     except OSError:
         return b""
 
@@ -250,12 +250,12 @@ def make_folder(folder: Path) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file that others may be reading: they find the old one or the new one, whole."""
+    """Replace a file in one step: readers see the old one or the new one, whole."""
     half = tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8")
     try:
         with half as file:
             file.write(text)
-        os.chmod(half.name, 0o644)  # what is temporary is for its owner alone
+        os.chmod(half.name, 0o644)  # a temporary file is readable only by its owner
         os.replace(half.name, path)
     except BaseException:
         os.unlink(half.name)
@@ -263,14 +263,14 @@ def write(path: Path, text: str) -> None:
 
 
 def read_json(path: Path) -> object:
-    """Return what a file of ours holds; of one that is missing or damaged, None."""
+    """Return the content of a file of ours; None if it is missing or damaged."""
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
 
 
-# ---- what holds for a tree until it is taken back
+# ---- settings of a tree that last until they are reset
 
 
 def _settings_file() -> Path:
@@ -278,7 +278,7 @@ def _settings_file() -> Path:
 
 
 def settings() -> dict[str, str]:
-    """Return what earlier commands settled for this tree."""
+    """Return the settings that earlier commands made for this tree."""
     try:
         found = json.loads(_settings_file().read_text(encoding="utf-8"))
         return found if isinstance(found, dict) else {}
@@ -287,7 +287,7 @@ def settings() -> dict[str, str]:
 
 
 def settle_cuda() -> str:
-    """Return GPU_ENVS_CUDA: "0", "1" or "auto"; 0 holds for the tree until it is taken back."""
+    """Return GPU_ENVS_CUDA: "0", "1" or "auto"; 0 lasts for the tree until another value is set."""
     given = os.environ.get("GPU_ENVS_CUDA", "").strip().lower()
     known = {"0": "0", "off": "0", "false": "0", "no": "0", "auto": "auto"}
     known |= {"1": "1", "on": "1", "true": "1", "yes": "1"}
@@ -302,5 +302,5 @@ def settle_cuda() -> str:
             _settings_file().parent.mkdir(parents=True, exist_ok=True)
             write(_settings_file(), json.dumps(wanted))
         except OSError:
-            pass  # a tree that cannot be written holds nothing
+            pass  # a read-only tree keeps no settings
     return known[given]

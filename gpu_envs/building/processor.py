@@ -1,4 +1,4 @@
-"""Which instruction sets this processor runs, found before anything is loaded.
+"""Finds the instruction sets that this processor runs, before any engine is loaded.
 
 Run as a program it prints them for CMake, best last.
 """

@@ -1,8 +1,8 @@
-"""What compiled rules may not use: clocks, random numbers of the system, libm, and static state.
+"""Refuses compiled rules that use clocks, random numbers of the system, libm or static state.
 
 A step's result follows from its world and its action, on every machine, in every batch and after a
-save. So a module's objects are asked what they call and which variables they keep: neither a macro
-nor another name hides either. What the optimiser has removed is in no result, and is not found.
+save. So the symbols of a module's objects are searched for calls and variables, which neither a
+macro nor another name can hide. Code that the optimiser removed affects no result; it is not found.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from . import places, rules, symbols
 
-_CALLS = {  # undefined names, and what to do instead
+_CALLS = {  # undefined names, and their replacements
     re.compile(
         r"time|clock(_gettime|_getres)?|gettimeofday|timespec_get|ftime|times|getrusage|"
         r"_ZNSt6chrono3_V2.*"
@@ -44,10 +44,10 @@ _IDENTIFIER = re.compile(r"\d+")
 
 
 def breaches(made: Sequence[tuple[Path, list[str]]]) -> list[str]:
-    """Return a line for each thing that an environment's objects may not use.
+    """Return a line for each forbidden use in an environment's objects.
 
     Args:
-        made: Of each object its file, and the names of the headers it was made of.
+        made: The file of each object, and the names of its headers.
     """
     found: dict[str, None] = {}
     for path, headers in made:
@@ -99,7 +99,7 @@ def _libm_names(symbol: str) -> list[str]:
 
 
 def _lines(files: Sequence[Path], symbol: str, why: str) -> Iterator[str]:
-    """Yield where a symbol is written, or that it is used; nothing where a comment allows it."""
+    """Yield the places that use a symbol, except those that a comment allows."""
     what = "the variable" if why == _STATE else "the call of"
     lifts = (ALLOWED, "libm") if why == rules.NO_LIBM else (ALLOWED,)
     names = _libm_names(symbol) if why == rules.NO_LIBM else [_spoken(symbol)]

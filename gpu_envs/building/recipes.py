@@ -1,4 +1,4 @@
-"""What is compiled and linked for an engine, for the bindings and for a module."""
+"""Describes the compilation and linking of an engine, the bindings and a module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .objects import Compile
 from .toolchain import CannotBuild
 
 # Where the two machines differ in what an engine consists of.
-_LONGEST = 1 << 30  # what everything waits for
+_LONGEST = 1 << 30  # first of all, since everything waits for it
 _LIBRARY = (
     "engine",
     "geometry",
@@ -42,7 +42,7 @@ _FACTORY = {
 
 @dataclass(frozen=True)
 class Product:
-    """One file to build, and all that it is made of."""
+    """One file to build, and all its inputs."""
 
     kind: str  # "engine", "bindings" or "module"
     title: str
@@ -51,7 +51,7 @@ class Product:
     file: Path
     objects: tuple[Compile, ...]
     link: tuple[str, ...]  # the command without objects and output
-    tail: tuple[str, ...] = ()  # what stands behind the objects
+    tail: tuple[str, ...] = ()  # arguments after the objects
     needs: tuple[Path, ...] = ()  # files that are linked against
     also: tuple[Path, ...] = ()  # inputs beside those of the objects
     data: tuple[Path, ...] = ()  # folders of data files, the first to be looked in first
@@ -71,7 +71,7 @@ def _filled(template: str, **values: str) -> str:
 
 
 def _written(name: str, text: str, build: Path) -> Path:
-    """Write a generated source where it differs from what is there."""
+    """Write a generated source if its content differs."""
     path = build / "units" / name
     try:
         if path.read_text(encoding="utf-8") == text:
@@ -96,7 +96,7 @@ def _compile(
     """Describe one object; sources that end in .cu go to nvcc."""
     root = places.kernels().parent
     build = build or places.build_folder()
-    folder = build / target  # for what is looked at: objects lie in the store
+    folder = build / target  # for generated sources; objects are in the store
     host = toolchain.known(toolchain.cxx())
     include = f"-I{places.kernels()}"
     if source.suffix == ".cu":
@@ -150,7 +150,7 @@ def _script(versions: Path) -> list[str]:
 
 
 def _rules() -> tuple[Path, ...]:
-    """Return the files that say how things are built: inputs of everything."""
+    """Return the files of the builder, which are inputs of every product."""
     own = places.RULES
     templates = places.kernels() / "cmake" / "templates"
     names = (own / "recipes.py", own / "toolchain.py", places.kernels() / "flags.txt")
@@ -171,7 +171,7 @@ def _engine_sources(target: str) -> list[Path]:
 
 
 def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
-    """Everything that knows no environment and no Python, as one shared library."""
+    """The engine: all code without environments and Python, as one shared library."""
     level = toolchain.level_of(target)
     machine = machine_of(target)
     instruction_set = "cuda" if machine == "cuda" else f"x86-64-{level}"
@@ -237,7 +237,7 @@ def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
 
 
 def _weight(stem: str, header: Path) -> int:
-    """Return the bytes of an environment: of its header, and of all it has beside it."""
+    """Return the size in bytes of an environment's header and the headers beside it."""
     files = [header]
     if header.parent.name in (stem, places.TASKS):
         files += [path for path in places.own_folders(header)[-1].glob("*.hpp") if path != header]
@@ -247,7 +247,7 @@ def _weight(stem: str, header: Path) -> int:
 def _units(
     stem: str, header: Path, target: str, key: str, machine: str, more: Sequence[str], build: Path
 ) -> Iterator[Compile]:
-    """Describe an environment's own objects; `key` tells headers outside the tree apart."""
+    """Describe an environment's own objects; `key` distinguishes headers outside the tree."""
     beside = ("$HEADER", header.parent)
     include = header.name if key else header.relative_to(places.kernels())
     count, weight = places.unit_count(header), _weight(stem, header)
@@ -320,7 +320,7 @@ def module(
 
 
 def made(product: Product) -> str:
-    """Return a hash of the commands that make a product; -Werror changes nothing in it."""
+    """Return a hash of the commands that make a product, without -Werror."""
     commands = [objects.words_of(job) for job in product.objects]
     kept = [[word for word in words if not word.startswith("-Werror")] for words in commands]
     return labels.hash_of(json.dumps(kept).encode())[:16]
@@ -329,7 +329,7 @@ def made(product: Product) -> str:
 def link(product: Product, found: Sequence[Path], label: labels.Label) -> None:
     """Link a product from its objects, label it, and put it in place by one rename.
 
-    Whoever calls holds the lock of this file, so what is half done is of a builder that was killed.
+    The caller holds the lock of this file, so half-made files are of a builder that was killed.
     """
     if product.file.is_dir():
         raise CannotBuild(f"{product.file} is a folder where a built file belongs: delete it")

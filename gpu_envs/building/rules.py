@@ -1,4 +1,4 @@
-"""What rules may not say, for lint of a source tree and for `build` of a header elsewhere."""
+"""Patterns that rules may not contain, for lint of a source tree and `build` of other headers."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NOT_STEERED = "bits are equal on every machine, which this changes or reads"
 ALLOW = re.compile(r"lint: allow ([\w-]+): \S+")
 
 _SILENT = re.compile(  # comments and literals
-    # One that does not end reaches to the end of the file: else each start would read all of it.
+    # An unterminated one reaches to the end of the file, or each start would rescan all of it.
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|R\"(?P<d>[^()\\\s]{0,16})\((?:.*?)(?:\)(?P=d)\"|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'",
     re.DOTALL,
 )
 _INCLUDE = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|<(/[^>]+)>)')
 _LARGEST = 16 << 20  # bytes of a header
-_MOST = 20  # lines that are said of a header
-_ENDLESS = (Path("/dev"), Path("/proc"), Path("/sys"))  # what may not end, or changes by itself
+_MOST = 20  # most lines of problems of a header
+_ENDLESS = (Path("/dev"), Path("/proc"), Path("/sys"))  # endless or changing
 _FILES = Path("/dev/shm")  # but here are files as everywhere else
 
 
@@ -92,7 +92,7 @@ def _includes(path: Path) -> Iterator[tuple[int, Path]]:
 
 
 def unreadable(path: Path) -> str:
-    """Return why a file is not to be read: it may have no end; empty where it may be read."""
+    """Return why a file may not be read, such as a device without an end; "" if it may."""
     try:
         status = path.stat()
     except (OSError, ValueError) as problem:
@@ -106,7 +106,7 @@ def unreadable(path: Path) -> str:
 
 
 def breaches(header: Path) -> list[str]:
-    """Return what a header says that would not end, or would differ between machines."""
+    """Return the lines of a header that might not end, or might differ between machines."""
     if why := unreadable(header):
         return [f"{header}: GE: {why}"]
     return list(itertools.islice(_said(headers_of(header)), _MOST))

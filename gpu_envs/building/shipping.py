@@ -1,4 +1,4 @@
-"""What `setup.py` asks for: a tree made ready, or a package that is complete."""
+"""The steps of `setup.py`: prepare a tree, or build a complete package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from . import manifest, places, processor, recipes, toolchain, upkeep
 from .recipes import Product
 
-# What a header of a user's own needs of the sources.
+# The sources that a user's own header needs.
 _SHIPPED = (
     "engine",
     "physics",
@@ -24,7 +24,7 @@ _SHIPPED = (
 
 
 def targets() -> list[str]:
-    """Return the targets that the environment variables and this machine ask for."""
+    """Return the targets by the environment variables and this machine."""
     given = os.environ.get("GPU_ENVS_CPU", "")
     levels = [level for level in given.replace(",", ";").split(";") if level]
     bad = [level for level in levels if level not in processor.LEVELS]
@@ -46,21 +46,21 @@ def targets() -> list[str]:
 
 
 def drop_leftovers() -> None:
-    """Remove what releases before modules left in a tree."""
+    """Remove files of releases before modules from a tree."""
     for pattern in ("_cpu_*.so", "_cuda*.so", "_environments.json"):
         for path in places.PACKAGE.glob(pattern):
             path.unlink()
 
 
 def prepare_tree() -> None:
-    """Make a tree ready to build itself, at the first make."""
+    """Prepare a tree to build itself, at the first make."""
     drop_leftovers()
     _keep_pybind11()
     places.settle_cuda()
 
 
 def _keep_pybind11() -> None:
-    """Keep pybind11's headers: pip's own environment of a build is gone when one changes."""
+    """Keep a copy of pybind11's headers, since pip removes its build environment."""
     kept = places.build_folder() / "pybind11" / "include"
     try:
         import pybind11  # lint: allow builder: for the bindings alone
@@ -91,14 +91,14 @@ def fill_package(package: Path) -> None:
 
 
 def keep_data(header: Path, module: Path) -> None:
-    """Put an environment's data files beside its module, which may leave its header."""
+    """Put an environment's data files beside its module, which may be moved without its header."""
     kept = places.kept_data(module)
     folders = places.data_folders(header)
     with tempfile.TemporaryDirectory(dir=module.parent, prefix=".data-") as scratch:
         made = Path(scratch) / kept.name
         for folder in reversed(folders):  # its own win over its family's
             shutil.copytree(folder, made, dirs_exist_ok=True)
-        shutil.rmtree(kept, ignore_errors=True)  # not before all of the new one is there
+        shutil.rmtree(kept, ignore_errors=True)  # after the new one is complete
         if folders:
             os.replace(made, kept)
 
@@ -118,7 +118,7 @@ def renew_data(header: Path, module: Path) -> None:
 
 
 def add_headers(package: Path) -> None:
-    """Put in the headers that `build` needs for one of a user's own, and environments' data."""
+    """Add the headers that `build` needs for a user's header, and the environments' data."""
     for name in _SHIPPED:
         source = places.kernels() / name
         if source.is_dir():

@@ -1,13 +1,12 @@
-"""The store: what was compiled on this machine, for every tree, wheel and test of this user.
+"""The store of objects compiled on this machine, for every tree, wheel and test of this user.
 
     made/<key>.json      of one question: the object's hash, bytes, what the compiler said
     objects/<hash>.o     an object, named by its content
     made/<key>.headers   the lists of headers that one command read, the last few times
     tools/, proofs/      compilers (`compilers`), and what has passed (scripts/checks/proofs.py)
 
-An object is read and held to its hash whenever somebody asks for it. Files are put in place by one
-rename, objects before what names them: a builder that is killed leaves nothing that counts. Any
-file may be deleted at any time.
+An object is checked against its hash at every use. Files are put in place by one rename, objects
+before their records: a killed builder leaves no record. Any file may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -46,19 +45,19 @@ _HELD = (
 
 @dataclass(frozen=True)
 class Record:
-    """What the store says of one question, and where the object is."""
+    """The record of one command in the store, and the path of its object."""
 
     object: Path
     said: str = ""  # what the compiler printed
-    strict: bool = False  # made where warnings are errors, but for those that flags let pass
-    seconds: float = 0.0  # of a processor, that it took
+    strict: bool = False  # made with warnings as errors, except those that flags allow
+    seconds: float = 0.0  # [s] of a processor that it took
 
 
 _said: set[Path] = set()
 
 
 def folders(*, quiet: bool = False) -> tuple[Path, ...]:
-    """Return the stores to look in, the last of which is written to.
+    """Return the stores to search; the last one is written to.
 
     Where the user's cache cannot be used the tree has its own, and one line says so.
 
@@ -85,14 +84,14 @@ def folders(*, quiet: bool = False) -> tuple[Path, ...]:
 
 
 def _own(folder: Path) -> Path:
-    """Return the store of a tree, which is trusted as its sources are; of a package, if it is."""
+    """Return a tree's store, trusted as its sources are; for a package, only if it is trusted."""
     if not places.is_source_tree():
         _check(folder)
     return folder
 
 
 def _check(folder: Path) -> None:
-    """Refuse a folder that is not a store, or that somebody else could put code into."""
+    """Refuse a folder that is not a store, or that another user could put code into."""
     for path in (folder, *(folder / part for part in PARTS)):
         kept.check_trust(path, "GPU_ENVS_STORE")
     others = (
@@ -106,14 +105,14 @@ def _check(folder: Path) -> None:
 
 
 def make(folder: Path) -> None:
-    """Make a store where there is none; others cannot write to it, whatever the umask."""
+    """Make a store unless it exists; only the user can write to it, whatever the umask."""
     for part in PARTS:
         places.make_folder(folder / part)
 
 
 @contextlib.contextmanager
 def workplace(store: Path) -> Iterator[Path]:
-    """A folder in the store for what is half done; it goes with its process or with `prune`."""
+    """A folder in the store for half-made files; removed with its process or by `prune`."""
     make(store)
     with tempfile.TemporaryDirectory(dir=store, prefix=_HALF_DONE) as folder:
         yield Path(folder)
@@ -130,8 +129,8 @@ def _object_file(store: Path, digest: str) -> Path:
 def put(store: Path, key: str, made: Record) -> None:
     """Take an object from a workplace into the store; the file is moved.
 
-    What another builder put there meanwhile stays: it may link that now, and not all compilers make
-    the same bytes twice.
+    An object that another builder has stored meanwhile stays: it may be linking that one, and not
+    all compilers make the same bytes twice.
     """
     there = find(store, key)
     if there is not None and (there.strict or not made.strict):
@@ -144,7 +143,7 @@ def put(store: Path, key: str, made: Record) -> None:
 
 
 def find(store: Path, key: str) -> Record | None:
-    """Return the object of a question, if it is there and whole; one that is damaged goes."""
+    """Return the object of a command if it is stored and whole; remove a damaged one."""
     file = _record_file(store, key)
     record = _read(store, file)
     if record is None:
@@ -163,12 +162,12 @@ def find(store: Path, key: str) -> Record | None:
         _drop(file)
         return None
     with contextlib.suppress(OSError):
-        os.utime(file)  # when it was asked for last
+        os.utime(file)  # marks the last use
     return record
 
 
 def _read(store: Path, file: Path) -> Record | None:
-    """Return a record; of one that is missing or damaged, None."""
+    """Return a record; None if it is missing or damaged."""
     held = places.read_json(file)
     try:
         assert isinstance(held, dict)
@@ -187,7 +186,7 @@ def _drop(file: Path) -> None:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a store holds."""
+    """The contents of a store, in numbers."""
 
     objects: int
     bytes: int
@@ -195,7 +194,7 @@ class Sizes:
 
 
 def sizes(store: Path) -> Sizes:
-    """Return what a store holds."""
+    """Count the contents of a store."""
     objects = []
     for path in _files(store, "objects", "*.o"):
         with contextlib.suppress(OSError):  # others prune
@@ -204,7 +203,7 @@ def sizes(store: Path) -> Sizes:
 
 
 def _files(store: Path, part: str, pattern: str) -> list[Path]:
-    """Return the files of a part that are ours by their names; others are never touched."""
+    """Return the files of a part whose names are ours; other files are never touched."""
     found = (store / part).glob(pattern)
     return [path for path in found if _NAME.fullmatch(path.stem) and path.is_file()]
 
@@ -219,7 +218,7 @@ def text(store: Path) -> str:
 
 
 def empty(store: Path) -> None:
-    """Delete what a store holds, but for what builders are making now."""
+    """Delete the contents of a store, except files of running builders."""
     for part, pattern in _HELD:
         for file in _files(store, part, pattern):
             _drop(file)
@@ -227,7 +226,7 @@ def empty(store: Path) -> None:
 
 
 def prune_now_and_then(store: Path) -> None:
-    """Prune a store that nobody has pruned for an hour."""
+    """Prune a store if the last time is more than an hour ago."""
     with contextlib.suppress(OSError), (store / ".pruned").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # others have better things to do
         if file.tell() and abs(time.time() - os.fstat(file.fileno()).st_mtime) < _PRUNED_EVERY:
@@ -238,16 +237,16 @@ def prune_now_and_then(store: Path) -> None:
 
 
 def _age(path: Path) -> float:
-    """Return the seconds since a file was used; a time to come tells nothing, and is old."""
+    """Return the seconds since a file was used; a time in the future counts as old."""
     try:
         age = time.time() - path.stat().st_mtime
-    except OSError:  # others prune too
+    except OSError:  # another process prunes too
         return _FORGOTTEN
     return age if age > -_PATIENCE else _FORGOTTEN
 
 
 def _drop_half_done(store: Path) -> None:
-    """Delete what builders left that were killed: nothing takes an hour."""
+    """Delete files of killed builders: those older than an hour, which no build takes."""
     for part in ("", *PARTS):
         for left in (store / part).glob(f"{_HALF_DONE}*" if not part else "tmp*"):
             if _age(left) > _PATIENCE:
@@ -255,9 +254,9 @@ def _drop_half_done(store: Path) -> None:
 
 
 def prune(store: Path) -> None:
-    """Forget what was asked for longest ago, where the objects are very large together.
+    """Delete the least recently used objects while all together are too large.
 
-    And what nobody asked for in three months, and what builders left that were killed.
+    Also delete objects unused for three months, and files of killed builders.
     """
     _drop_half_done(store)
     total, used = 0, set()
@@ -276,5 +275,5 @@ def prune(store: Path) -> None:
             if _age(file) >= _FORGOTTEN:
                 _drop(file)
     for file in _files(store, "objects", "*.o"):
-        if file not in used and _age(file) > _PATIENCE:  # it may have been put there just now
+        if file not in used and _age(file) > _PATIENCE:  # it may have been stored just now
             _drop(file)

@@ -1,4 +1,4 @@
-"""The symbols of an object file: what it wants of others, and which of its variables can change.
+"""The symbols of an object file: its undefined names, and its writable variables.
 
 Objects are ELF, as on every system that the package runs on; reading them needs no tool.
 """
@@ -65,10 +65,10 @@ def read(path: Path) -> Symbols:
 
 
 def _sections(data: bytes) -> tuple[list[_Section], _Section]:
-    """Return an object's sections, and the one of their names."""
+    """Return an object's sections, and the section of their names."""
     (start,) = struct.unpack_from("<Q", data, 0x28)
     size, count, names_at = struct.unpack_from("<HHH", data, 0x3A)
-    if count == 0 or names_at == _ELSEWHERE:  # too large for its field: the first section has it
+    if count == 0 or names_at == _ELSEWHERE:  # too large: the first section has it
         first = _Section(*_SECTION.unpack_from(data, start))
         count, names_at = count or first.size, first.link if names_at == _ELSEWHERE else names_at
     sections = [_Section(*_SECTION.unpack_from(data, start + size * k)) for k in range(count)]

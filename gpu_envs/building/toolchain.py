@@ -1,4 +1,4 @@
-"""The compilers: which there are, and what each is called with."""
+"""Finds the compilers, and builds their flags."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FORBIDDEN = re.compile(
     "|no-signed-zeros)|-ffp-contract=(fast|on)|--?f(mad|tz)=true|--?prec-(div|sqrt)=false"
     "|--?use_fast_math"  # lint: allow flags: refused
 )
-# What a compiler reads or runs for these is part of no object's name.
+# Flags that make a compiler read or run files that no object's name covers.
 _UNNAMED = re.compile(r"@.*|--?specs=.*|-fplugin.*|-wrapper|-B.*|-m(arch|tune|cpu)=native")
 _NVCC_READS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
@@ -52,7 +52,7 @@ def cxx() -> str:
 
 @cache
 def known(compiler: str) -> compilers.Known:
-    """Return what a compiler is; refuses those that are too old."""
+    """Return the identity of a compiler; refuse one that is too old."""
     found = compilers.known(compiler, store.folders()[-1] / "tools")
     version = _output([compiler, "-dumpversion"]).strip()
     major = version.split(".")[0]
@@ -117,14 +117,14 @@ def baseline() -> str:
 
 
 def host_flags(target: str, effort: str = "optimised") -> list[str]:
-    """Return what every host unit of a target is compiled with."""
+    """Return the flags of every host unit of a target."""
     gnu = [] if is_clang(cxx()) else ["gnu"]
     named = _named(effort, f"level {level_of(target)}", "common", "numbers", "warnings", *gnu)
     return [*named, *extra()]
 
 
 def beside(folder: Path, machine: str) -> list[str]:
-    """Return flags to include a header by its name alone; the folder's path leaves no trace."""
+    """Return flags that include a header by its name, without a trace of the folder's path."""
     unmapped = f"-ffile-prefix-map={folder}/="
     if machine == "cuda" and "," in str(folder):  # which separates flags there
         return [f"-I{folder}"]
@@ -228,10 +228,10 @@ def _own_architectures() -> list[str]:
 def architectures() -> list[str]:
     """Return nvcc's list of code: GPU_ENVS_CUDA_ARCHS, the GPUs of this machine, else 9.0.
 
-    nvcc's front end, which is most of the time, runs once per `arch=compute_XX`: once for all
-    architectures from 9.0 on and once for all below, each time for the oldest of them. Only at 9.0
-    does our code ask what it is compiled for (engine/cuda/lanes_device.hpp); the machine code is
-    each architecture's own.
+    nvcc's front end, which takes most of the time, runs once per `arch=compute_XX`: once for all
+    architectures from 9.0 on and once for all below, for the oldest of each. Our code only
+    distinguishes below 9.0 from the rest (engine/cuda/lanes_device.hpp); machine code is made for
+    each architecture.
     """
     given = os.environ.get("GPU_ENVS_CUDA_ARCHS", "").replace(",", ";")
     names = _RELEASE if given == "release" else [name for name in given.split(";") if name]
@@ -255,12 +255,12 @@ def architectures() -> list[str]:
 
 
 def visible(found: list[str]) -> list[str]:
-    """Return flags with which names are shown: an engine's list of names decides what is."""
+    """Return flags that export all names: an engine's list of names then selects."""
     return [flag.replace("-fvisibility=hidden", "-fvisibility=default") for flag in found]
 
 
 def nvcc_flags() -> list[str]:
-    """Return what every CUDA unit is compiled with."""
+    """Return the flags of every CUDA unit."""
     tool = nvcc()
     host = [flag for flag in host_flags("cuda") if flag not in ("-std=c++20", "-O3")]
     werror = "-Werror" in host

@@ -1,7 +1,7 @@
-"""Brings built files up to date: one process at a time, only what is missing or old.
+"""Brings built files up to date, one process at a time, and only missing or old ones.
 
-What is there and current costs a look at its inputs. Else a lock is taken, whose holder builds and
-the others wait; it goes with its process, so a builder that is killed blocks nobody.
+A current file costs one look at its inputs. Otherwise a lock is taken: its holder builds and the
+others wait. It ends with its process, so a killed builder blocks no other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .toolchain import CannotBuild
 
 
 def is_current(file: Path, target: str, made: str = "") -> bool:
-    """Whether a built file is whole, for this engine, and made of what its inputs are now.
+    """Whether a built file is whole, for this engine, and made from its present inputs.
 
     With `made`, a hash of commands, whether it was also made by these; then every byte is looked
     at, which costs a millisecond per megabyte.
@@ -34,7 +34,7 @@ def is_current(file: Path, target: str, made: str = "") -> bool:
 
 
 def _inputs(product: Product, made: jobs.Made) -> dict[str, labels.Input]:
-    """Return everything a product was made of; generated units follow from the rest."""
+    """Return all inputs of a product, except generated units, which follow from the rest."""
     names = {name for job in product.objects for name in made[job][1]}
     names |= {places.input_name(job.source) for job in product.objects}
     names |= {places.input_name(path) for path in product.also}
@@ -68,7 +68,7 @@ def _data_hashes(folders: Sequence[Path]) -> dict[str, str]:
 
 
 def relabel(file: Path, target: str, folders: Sequence[Path]) -> bool:
-    """Put the data files of now on the label of a module; returns whether they were others.
+    """Update the data files on the label of a module; return whether they differed.
 
     An edited data file needs no compiler: the module reads it when it is made.
     """
@@ -85,7 +85,7 @@ def relabel(file: Path, target: str, folders: Sequence[Path]) -> bool:
 
 
 def drop_damaged(file: Path, target: str) -> None:
-    """Remove a file that is damaged, unless another process has built it again meanwhile."""
+    """Remove a damaged file, unless another process has rebuilt it meanwhile."""
     with lock(file.parent, _lock_name(file, target)):
         try:
             labels.verify(file)
@@ -103,7 +103,7 @@ def _lock_name(file: Path, target: str) -> str:
 
 
 def _check_unchanged(product: Product, made: jobs.Made) -> None:
-    """Refuse what was edited after it was compiled: the label would say more than is true."""
+    """Refuse inputs that were edited after their compilation, since the label would be wrong."""
     now = [objects.stored(job) for job in product.objects]
     same = all(one == made[job] for one, job in zip(now, product.objects, strict=True))
     if not same or product.engine != places.engine_hash():
@@ -111,7 +111,7 @@ def _check_unchanged(product: Product, made: jobs.Made) -> None:
 
 
 def _check_purity(product: Product, made: jobs.Made) -> None:
-    """Refuse a module whose rules use what differs between runs or machines."""
+    """Refuse a module whose rules use functions that differ between runs or machines."""
     if product.kind != "module":
         return
     *units, _ = product.objects  # the last is what a module exports
@@ -122,9 +122,9 @@ def _check_purity(product: Product, made: jobs.Made) -> None:
 
 @contextlib.contextmanager
 def lock(folder: Path, name: str) -> Iterator[None]:
-    """Hold the lock of that name, which lies beside what it guards.
+    """Hold the lock of a name, in the folder that it guards.
 
-    Says so where another process holds it.
+    Prints a line where another process holds it.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -151,13 +151,13 @@ def ensure(
     bindings: bool = True,
     exact: bool = False,
 ) -> list[Path]:
-    """Build what of the engine, its bindings and these environments is missing or old.
+    """Build the engine, its bindings and these environments where they are missing or old.
 
     Args:
         target: Such as "cpu_v4" or "cuda".
         stems: Environments of the source tree.
-        bindings: Whether Python is going to load it.
-        exact: Whether files that other flags were given for are old too.
+        bindings: Whether Python will load it.
+        exact: Whether files built with other flags count as old.
 
     Returns:
         The files that were built.
@@ -181,7 +181,7 @@ def ensure(
 
 
 def ensure_one(product: Product) -> None:
-    """Build one module that is not of the package, where it is missing or old."""
+    """Build one module outside the package, where it is missing or old."""
     with lock(product.file.parent, _lock_name(product.file, product.target)):
         if not is_current(product.file, product.target, recipes.made(product)):
             build([product])

@@ -268,7 +268,7 @@ class Simulator(WorldViews):
         )
         if seeds is not None:
             self.np_random_seed = tuple(seeds) if isinstance(seeds, list) else seeds
-            self._traces.clear()  # episodes are numbered anew
+            self._traces.clear()  # episodes are numbered again from 0
         self.changes += 1
         self._set_ready()
         return self._arrays.finish(results)

@@ -5,8 +5,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   message(FATAL_ERROR "gpu_envs needs g++ 11 or newer; ${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_VERSION}")
 endif()
 if(CMAKE_CXX_COMPILER_ARG1)
-  message(FATAL_ERROR "CXX names one program, got `${CMAKE_CXX_COMPILER}${CMAKE_CXX_COMPILER_ARG1}`: put flags into CXXFLAGS "
-    "(objects are kept, so a cache of the compiler's adds nothing)")
+  message(FATAL_ERROR "CXX must name one program, got `${CMAKE_CXX_COMPILER}${CMAKE_CXX_COMPILER_ARG1}`: put flags into CXXFLAGS "
+    "(objects are cached already, so a wrapper such as ccache adds nothing)")
 endif()
 foreach(type "" _RELEASE _DEBUG _RELWITHDEBINFO)
   set(CMAKE_CXX_FLAGS${type} "")

@@ -72,7 +72,7 @@ def test_one_that_cannot_be_built_again_says_why_and_what_to_do(package_with_dat
     with damaged(module, "flipped", seed=1):
         said = package.run(attempt, CXX="no-such-g++").stderr.splitlines()[-1]
         assert said.startswith(f"{module} is damaged: ") and "apt install g++" in said
-        assert f"`python -m gpu_envs build {mine}` makes it again" in said
+        assert f"`python -m gpu_envs build {mine}` rebuilds it" in said
     os.rename(mine, mine.with_suffix(".gone"))
     with damaged(module, "flipped", seed=1):
         said = package.run(attempt).stderr.splitlines()[-1]
