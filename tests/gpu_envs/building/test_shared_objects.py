@@ -52,7 +52,7 @@ def test_the_launcher_says_again_what_was_said_and_refuses_a_store_of_strangers(
         assert "unused" in capfd.readouterr().err
     kept.chmod(0o777)
     assert _launched(root, kept, "-Wall") == 1
-    assert "could put code there" in capfd.readouterr().err
+    assert "put code there" in capfd.readouterr().err
 
 
 FULL = """
