@@ -57,6 +57,16 @@ def _body(entry: Mapping[str, Any], is_built: bool) -> Iterator[str]:
             yield from _field_lines(described)
         if key == "parameters" and described:
             yield from _outcomes(entry["id"], described, is_built)
+        if key == "observation":
+            yield from _of_roles(entry.get("roles", ()))
+
+
+def _of_roles(roles: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Lines on the actions and observations of roles that have spaces of their own."""
+    for role in roles:
+        for key in ("action", "observation"):
+            yield f"\n{key.capitalize()} of a {role['name']}:"
+            yield from _field_lines(fields.read(role[key]))
 
 
 def _field_lines(described: Sequence[fields.Field]) -> list[str]:

@@ -77,6 +77,16 @@ class ActionReader:
             array = array.astype(self.dtype)
         return np.ascontiguousarray(array)
 
+    def is_native(self, actions: object) -> bool:
+        """Whether the native reader takes an object as it is, whatever the values."""
+        return (
+            type(actions) is np.ndarray
+            and actions.dtype.name in _NATIVE[self._kinds]
+            and actions.dtype.isnative
+            and actions.flags.c_contiguous
+            and actions.shape in self._shapes
+        )
+
     def is_plain(self, actions: NDArray) -> bool:
         """Whether an array needs no conversion at all."""
         return (

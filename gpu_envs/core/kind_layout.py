@@ -21,13 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs.core.action_forms import ActionForm, form_of_rows, is_float, row_shape
+from gpu_envs.core.action_forms import ActionForm, form_of_rows, row_shape
 from gpu_envs.core.layout import size_in_words
 from gpu_envs.core.libraries import require
 from gpu_envs.known.fields import Field
 from gpu_envs.known.fields import read as read_fields
-
-ALL = "agents"  # name of the only kind of an environment
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def _described(
     if role:
         parts = role.get("reward_parts", [{"name": "reward", "type": "float32"}] if parts else [])
     return Kind(
-        name=role.get("name", ALL),
+        name=part["role"],
         first=part["first"],
         count=part["count"],
         fields=tuple(read_fields(role.get("observation", instance["observation"]))),
@@ -106,6 +104,7 @@ class KindArray:
         types: tuple[Sequence[str], str] = ((), ""),
     ) -> None:
         self.shape, self.parts, self.is_split = shape, tuple(parts), begins is not None
+        self.type = types[1]
         self._counts = [kind.count for kind in kinds]
         self._types = [kind if kind != types[1] else "" for kind in types[0] or [""] * len(parts)]
         self._places: list[Any] = []
@@ -181,8 +180,8 @@ class KindLayout:
         # By the name of an output that has rows of the kinds' own.
         self.arrays = {name: self._array(instance, name) for name in self._named(instance)}
         self.observations, self.masks = self.arrays["obs"], self.arrays.get("action_mask")
-        self.actions = self._actions()
-        floats = [is_float(kind.action_fields) for kind in self.kinds]
+        self.actions = self._actions(instance)
+        floats = [part["is_float"] for part in instance["parts"]]
         # Where some act in floats and some in categories, floats travel by their bits.
         self.is_mixed = self.is_split and any(floats) and not all(floats)
         self.action_form = self._action_form(all(floats))
@@ -215,14 +214,15 @@ class KindLayout:
             ([whole if of is None else of["type"] for of in own], whole),
         )
 
-    def _actions(self) -> KindArray:
+    def _actions(self, instance: Mapping[str, Any]) -> KindArray:
         if not self.is_split:
             row = row_shape(self._fields)
             parts = [(self.worlds, kind.count, *row) for kind in self.kinds]
             return KindArray((self.worlds, self.agents, *row), parts, self.kinds)
         parts = [(self.worlds, k.count, *row_shape(k.action_fields)) for k in self.kinds]
-        ends = np.cumsum([int(np.prod(part, dtype=np.int64)) for part in parts]).tolist()
-        return KindArray((ends[-1],), parts, self.kinds, [0, *ends[:-1]])
+        begins = [part["begin"] for part in instance["parts"]]
+        size = begins[-1] + int(np.prod(parts[-1], dtype=np.int64))
+        return KindArray((size,), parts, self.kinds, begins)
 
     def _action_form(self, all_float: bool) -> ActionForm:
         if not self.is_split:
@@ -250,9 +250,10 @@ class KindLayout:
         if kind in ("int8", "bool"):
             return self.masks if self.masks is not None and shape == self.masks.shape else None
         for name, known in self.arrays.items():
-            if name != "action_mask" and shape == known.shape:
+            if name != "action_mask" and (kind, shape) == (known.type, known.shape):
                 return known
-        is_action = kind in ("int32", "int64") and not self.is_mixed
+        own = ("float32",) if self.action_form.is_float else ("int32", "int64")
+        is_action = kind in own and not self.is_mixed
         return self.actions if is_action and shape == self.actions.shape else None
 
     def __iter__(self) -> Iterator[Kind]:

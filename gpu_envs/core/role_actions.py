@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from gymnasium import spaces
 
 from gpu_envs import errors
 from gpu_envs.core.action_forms import form_of_rows
@@ -61,6 +62,7 @@ class RoleReader:
 
     def __init__(self, simulator: Located, role: Role, worlds: int) -> None:
         self._place = Place(simulator.device, simulator.arrays)  # the simulator holds this reader
+        self._space, self._count = role.action_space, role.choices
         size = (worlds, role.count)
         self._form = form_of_rows(role.action_fields, *size, size_in_words(*size))
         self.shape = self._form.drawn_shape
@@ -78,7 +80,8 @@ class RoleReader:
         if not self._is_on_device(actions):
             return to_library(self._host.host(actions).reshape(self.shape), self._place)
         kind = str(actions.dtype).removeprefix("torch.")
-        if not kind.startswith("float" if self._form.is_float else ("int", "uint", "bool")):
+        wholes = ("int", "uint", *(["bool"] if self._form.takes_bools else []))
+        if not kind.startswith("float" if self._form.is_float else wholes):
             wanted = "floats" if self._form.is_float else "integers"
             raise TypeError(f"actions must be {wanted} such as {self._form.dtype}, got {kind}")
         if tuple(actions.shape) not in self._form.shapes:
@@ -88,6 +91,13 @@ class RoleReader:
                 f"got {tuple(actions.shape)}"
             )
         return actions.reshape(self.shape)
+
+    def out_of_range(self, actions: Any) -> Any:
+        """Return which numbers of actions, as `read` returns them, the role does not have: bool."""
+        if isinstance(self._space, spaces.Box):
+            return ~((actions >= self._space.low) & (actions <= self._space.high))
+        counts = self._space.nvec if isinstance(self._space, spaces.MultiDiscrete) else self._count
+        return (actions < 0) | (actions >= counts)
 
     def _is_on_device(self, actions: Any) -> bool:
         if self._place.arrays == "torch":

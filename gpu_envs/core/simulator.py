@@ -208,13 +208,17 @@ class Simulator(WorldViews):
         self, actions: object, flat: bool, out: object = None, stream: object = None
     ) -> Outputs:
         """Step and return all outputs; flat ones are (worlds * agents, ...)."""
+        if type(actions) is dict:
+            actions = self._read_actions(actions)
         if out is None and self._pooled:
+            results: Outputs | None = None
             try:  # the native reader judges type and shape before any world moves
-                results: Outputs = self._step_numpy(actions, flat)
+                results = self._step_numpy(actions, flat)
             except (TypeError, ValueError):
-                if (taken := self._read_actions(actions)) is actions:
+                if self._actions.is_native(actions):
                     raise
-                results = self._step_numpy(taken, flat)
+            if results is None:
+                results = self._step_numpy(self._read_actions(actions), flat)
         else:
             if isinstance(actions, Mapping):
                 actions = self._read_actions(actions)

@@ -267,13 +267,8 @@ class Called(Player):
         return actions
 
     def _check(self, actions: Any, mask: Any) -> None:
-        space, role = self._role.action_space, self._role
-        if isinstance(space, spaces.Box):
-            is_bad = ~((actions >= space.low) & (actions <= space.high))
-        else:
-            counts = space.nvec if isinstance(space, spaces.MultiDiscrete) else role.choices
-            is_bad = (actions < 0) | (actions >= counts)
-        why = f"the role has {space}"
+        role, is_bad = self._role, self._reader.out_of_range(actions)
+        why = f"the role has {role.action_space}"
         if is_bad.ndim > 2:
             is_bad = is_bad.any(axis=tuple(range(2, is_bad.ndim)))
         if mask is not None and not is_bad.any():

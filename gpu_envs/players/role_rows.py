@@ -97,7 +97,11 @@ class RoleRows:
             self.simulator.check()  # raises
         if self._last is None or self._changes != self.simulator.changes:
             self._last = self._loaded()
-        self._actions.write(self.role.name, self._reader.read(actions))
+        own = self._reader.read(actions)
+        self._actions.write(self.role.name, own)
+        if self.simulator.device == "cpu" and self._reader.out_of_range(own).any():
+            # Refused before any player is asked: players count the steps that they played.
+            self.simulator.step_arrays(self._actions.whole, False, None, stream)
         for name, player in self.others.players.items():
             self._actions.write(name, player(self._seen(name, self._last)))
         self._last = None  # a strict step raises when it is done

@@ -91,7 +91,8 @@ using W = World<Schema>;
 // Rules. `const` says what a system may only read; what it may write comes first.
 
 GE_FN void push_cart(const W&, Motion& m, const Push& push) {
-  Physics<float>::swing(push.direction == 1 ? 10.0f : -10.0f, m.x, m.velocity, m.angle, m.spin);
+  constexpr float kForce = Physics<float>::force;
+  Physics<float>::swing(push.direction == 1 ? kForce : -kForce, m.x, m.velocity, m.angle, m.spin);
 }
 GE_FN float reward_of(const Params& p, bool fell) {
   return p.sutton_barto_reward ? (fell ? -1.0f : 0.0f) : 1.0f;

@@ -1,5 +1,5 @@
 // Constants of the states and of the country, shared by all worlds; presets.hpp computes them from
-// the data file and the settings. Numbers of equations are those of docs/covid_economy.md.
+// the data file and the settings. Steps of a day are those of docs/covid_economy.md.
 #pragma once
 
 #include "envs/covid_economy/settings.hpp"

@@ -1,5 +1,6 @@
-// CovidEconomy: the governors of 51 US states close and open them, the federal government pays
-// subsidies, while COVID-19 spreads and jobs are lost. A toy for research on policies; no forecast.
+// CovidEconomy: the governors of the 50 US states and Washington, D.C., close and open them, the
+// federal government pays subsidies, while COVID-19 spreads and jobs are lost. A toy for research
+// on policies, not a forecast.
 //
 //   who acts    51 governors: keep the level of closure, or set one of ten; the planner: one of 21
 //               levels of subsidy, every 90 days

@@ -80,7 +80,7 @@ inline Worth worth_of(const Settings& s, const Numbers& n, double most, double p
           float(health * n.value_of_life / (365 * most)), float(economy / 365)};
 }
 
-/// Product of a day, equations 9 and 10: of a worker, and of each state at level 1 for ever.
+/// Product of a day, step 5 of it: of a worker, and of each state at level 1 for ever.
 inline double product_of_worker(const Settings& s, const Numbers& n, double (&most)[kStates]) {
   constexpr double kLog2 = 0x1.62e42fefa39efp-1;
   double people = 0, idle = 0;

@@ -1,5 +1,5 @@
 // One day: levels and subsidy, the disease, jobs, product, rewards. A state is a row, and rows
-// only meet in the planner's reward, which adds them up. Numbers of equations are those of
+// only meet in the planner's reward, which adds them up. Steps of a day are those of
 // docs/covid_economy.md.
 #pragma once
 
@@ -119,7 +119,7 @@ struct Rules {
     if ((today.illegal & 1) != 0) count_illegal<Planners>(w, 0);
   }
 
-  // ---- the disease, equations 3 to 6
+  // ---- the disease, step 3 of a day
 
   /// One day of the disease in a state: infections by the level of 29 days ago, recoveries,
   /// vaccines.
@@ -147,7 +147,7 @@ struct Rules {
     today.died = nature.death_share * removed;
   }
 
-  // ---- jobs, equations 7 and 8
+  // ---- jobs, step 4 of a day
 
   /// Whether some state changed its level 600 days ago, before the episode.
   static GE_FN bool history_leaves(const W& w) {
@@ -191,7 +191,7 @@ struct Rules {
     labour.unemployed = (soft + jobs.bias) * jobs.per_percent;
   }
 
-  // ---- product and rewards, equations 11 to 15
+  // ---- product, step 5 of a day, and rewards
 
   /// Weighted sum of the health index and of the economic index, which has constant relative risk
   /// aversion.

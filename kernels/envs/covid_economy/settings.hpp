@@ -87,7 +87,8 @@ struct Settings {
                       .in("days")
                       .within(1, 10000),
                   field("vaccine_start", &Settings::vaccine_start,
-                        "date of the first delivery of vaccines, 2020-03-22 to 2029-12-31"),
+                        "date before which no vaccines come, 2020-03-22 to 2029-12-31; deliveries "
+                        "are on multiples of vaccine_interval, counted in days from 2020-03-22"),
                   field("real_policies", &Settings::real_policies,
                         "true: replay the real levels and subsidies and ignore all actions; from "
                         "day 438 on the levels stay as on 2021-06-01"));

@@ -70,7 +70,7 @@ struct Epidemic {
         field("vaccinated", &Epidemic::vaccinated, "people who are vaccinated").within(0, 1e9));
   }
 };
-/// Unemployment of a state, equations 7 and 8.
+/// Unemployment of a state, step 4 of a day.
 struct Labour {
   float responses[kResponses];
   float unemployed;

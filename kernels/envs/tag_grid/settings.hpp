@@ -39,11 +39,11 @@ struct Settings {
   static constexpr auto describe_starts() {
     return fields(
         field("starting_location_x", &Settings::starting_location_x,
-              "x of each agent at the start, the runner last, such as \"2,2,3,0\"; empty: taggers "
-              "in the middle, the runner at 0"),
+              "x of each agent at the start, the runner last, such as \"2,2,3,0\", beside "
+              "starting_location_y; both empty: taggers in the middle, the runner at 0"),
         field("starting_location_y", &Settings::starting_location_y,
-              "y of each agent at the start, the runner last, such as \"2,2,3,0\"; empty: taggers "
-              "in the middle, the runner at 0"),
+              "y of each agent at the start, the runner last, such as \"2,2,3,0\", beside "
+              "starting_location_x; both empty: taggers in the middle, the runner at 0"),
         field("reset_pool_size", &Settings::reset_pool_size,
               "number of starts drawn once per seed; each episode takes one of them; 0: every "
               "episode has the same start")
