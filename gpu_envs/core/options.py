@@ -237,8 +237,8 @@ class Options:
     )
     outputs: Sequence[str] | None = _option(
         None,
-        "Names of the optional outputs to write; default all that exist but `final_state`, the "
-        "states of those worlds (SameStep) in which an agent's episode ended in this step, from "
+        "Names of the optional outputs to write; default all but `final_state`, which is written "
+        "only where it is named: the states of those worlds (SameStep) in which an agent's episode ended in this step, from "
         "before the next one began.",
         lambda outputs, case: layout.checked_names(outputs),
         of_batch=True,

@@ -158,10 +158,11 @@ class Env(gymnasium.Env[Any, Any]):
         if results.reward_parts is not None:
             parts = parts_by_name(results.reward_parts[0], self._rows().reward_fields)
             info["reward_parts"] = {name: part.tolist() for name, part in parts.items()}
+        info |= {name: getattr(results, name)[0].tolist() for name in self._infos.of_steps}
         if results.ended[0]:
             total, length = results.episode_return[0], results.episode_length[0]
             info["episode_stats"] = {"r": float(total), "l": int(length)}
-            info |= {name: getattr(results, name)[0].item() for name in self._infos.of_ends}
+            info |= {name: getattr(results, name)[0].tolist() for name in self._infos.of_ends}
         reward, terminated = float(results.reward[0]), bool(results.terminated[0])
         truncated = bool(results.truncated[0])
         if isinstance(self._made, role_rows.RoleRows) and not terminated:

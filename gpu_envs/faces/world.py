@@ -116,7 +116,9 @@ class World(AgentSpaces):
         ]
         # The masks, and who acts next, are infos in a form of their own.
         shown = ("action_mask", "agent_active", "state")
-        self._infos = infos_of(self.simulator.layout, but=shown)
+        layout = self.simulator.layout
+        self._infos = infos_of(layout, but=shown)
+        self._of_agents = {o.name for o in layout.outputs if o is not None and o.per_agent}
         self._rows: dict[str, Any] = {}  # of the one world; by agent where agents have any
         # Copies that nobody else can write to: what is legal, and the state where it is the rows.
         self._mask: Sequence[NDArray] | None = None
@@ -154,13 +156,15 @@ class World(AgentSpaces):
             described = self._role_of[agent].reward_fields
             parts = parts_by_name(rows["reward_parts"][agent], described)
             info["reward_parts"] = {name: part.tolist() for name, part in parts.items()}
-        for name in self._infos.always:
-            info[name] = np.array(rows[name][agent])
+        for name in self._infos.always + self._infos.of_steps:
+            if name in rows:  # after a reset no step has written any
+                of_agent = name in self._of_agents
+                info[name] = (rows[name][agent] if of_agent else rows[name]).tolist()
         if "ended" in rows and rows["ended"][agent]:
             r, length = rows["episode_return"][agent], rows["episode_length"][agent]
             info["episode_stats"] = {"r": float(r), "l": int(length)}
             for name in self._infos.of_ends:
-                info[name] = rows[name][agent].item()
+                info[name] = rows[name][agent].tolist()
         return info
 
     # Moving it
@@ -277,8 +281,9 @@ class World(AgentSpaces):
 
     def _forget_results(self) -> None:
         """Drop the outputs that only a step writes, after a reset."""
-        for name in ("ended", "reward_parts"):
-            self._rows.pop(name, None)
+        for output in self.simulator.layout.outputs:
+            if output is not None and output.by_a_step:
+                self._rows.pop(output.name, None)
 
     def _check_strict(self) -> None:
         if self._is_strict:

@@ -13,11 +13,17 @@ from gpu_envs.core import options
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.infos import infos_of
 from gpu_envs.known import fields, measures
-from gpu_envs.known.outputs import OUTPUTS, Outputs
+from gpu_envs.known.outputs import FINAL_LAYERS, LAYERS, OUTPUTS, Outputs
 from gpu_envs.policies.options import flag_of
 from gpu_envs.train.config import Config
 
 FIRST_WORLD = 2**31  # number of the first world, beyond those of training
+# The outputs that every training reads.
+_READ = (
+    *LAYERS,
+    *("reward", "terminated", "truncated", "ended", "episode_return", "episode_length"),
+    *("action_mask", "agent_active"),
+)
 # Steps of an episode where the environment has no limit: more than one has that ends by itself.
 _LIMIT = 100_000
 
@@ -115,12 +121,12 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Wo
     parameters: dict[str, Any] = dict(config.parameters)
     with defaults_named(config, parameters, "parameters"):
         one = Worlds(config.env, 1, device="cpu", **parameters)
-    unused = {"true_objective"} | (set() if config.reward_weights else {"reward_parts"})
-    if not config.critic_state:
-        unused.add("state")
-    if config.finite:
-        unused.add("final_obs")
-    names = [n for n in OUTPUTS if one.simulator.layout.output(n) is not None and n not in unused]
+    read = set(_READ) | ({"reward_parts"} if config.reward_weights else set())
+    if config.critic_state:
+        read.add("state")
+    if not config.finite:
+        read |= set(FINAL_LAYERS)
+    names = [n for n in OUTPUTS if one.simulator.layout.output(n) is not None and n in read]
     if "state" in names:  # for the value of a truncated episode's last state
         names.append("final_state")
     one.close()
