@@ -238,8 +238,8 @@ class Options:
     outputs: Sequence[str] | None = _option(
         None,
         "Names of the optional outputs to write; default all but `final_state`, which is written "
-        "only where it is named: the states of those worlds (SameStep) in which an agent's episode ended in this step, from "
-        "before the next one began.",
+        "only where it is named: the states of those worlds (SameStep) in which an agent's episode "
+        "ended in this step, from before the next one began.",
         lambda outputs, case: layout.checked_names(outputs),
         of_batch=True,
     )
