@@ -295,3 +295,19 @@ def test_same_seed_is_the_same_play_against_a_memory(make_vec, fresh, tmp_path) 
         env.reset(seed=3)
         plays.append([env.step(np.full(6, step % 5))[0] for step in range(20)])
     assert np.array_equal(*plays)
+
+
+def test_a_refused_step_does_not_move_the_other_roles(make_vec) -> None:
+    env, twin = (
+        make_vec("TagContinuous-v0", 3, role="runner", num_taggers=2, num_runners=2)
+        for _ in range(2)
+    )
+    env.reset(seed=3)
+    twin.reset(seed=3)
+    actions = np.full((env.num_envs, 2), 4)
+    for step in range(6):
+        if step % 2:
+            with pytest.raises(ValueError, match="99"):
+                env.step(np.full_like(actions, 99))
+        ours, theirs = env.step(actions), twin.step(actions)
+        assert all(np.array_equal(a, b) for a, b in zip(ours[:4], theirs[:4], strict=True))
