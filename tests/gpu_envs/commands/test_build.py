@@ -26,8 +26,7 @@ MAKE = textwrap.dedent("""
     from gpu_envs.__main__ import main
     one = gymnasium.make("gpu_envs/Counter-v0", device="cpu")
     one.reset(seed=0)
-    batch = gymnasium.make_vec("gpu_envs/Counter-v0", num_envs=2, device="cpu")
-    batch.reset(seed=0)
+    (batch := gymnasium.make_vec("gpu_envs/Counter-v0", num_envs=2, device="cpu")).reset(seed=0)
     print(one.step(1)[1], batch.step([1, 1])[1].tolist())
     main(["list"])
     main(["info", "Counter-v0"])
@@ -121,7 +120,7 @@ def test_a_family_elsewhere_shares_headers_and_data(package, tmp_path) -> None:
     shared = family / "maze.hpp"
     shared.write_text(shared.read_text().replace("richness = 3", "richness = 4"))
     second = package.run(PLAY)
-    assert second.stderr.count("building") == 2, second.stderr
+    assert second.stderr.count(": built ") == 2, second.stderr
     assert "[[2.0]]" in second.stdout
     assert assets not in second.stdout
     shutil.rmtree(family)
