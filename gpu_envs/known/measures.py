@@ -81,7 +81,7 @@ _MEASURE: Data = {
     "unless": [str],
 }
 _TRAINING: Data = {
-    "measure": _MEASURE,
+    "measures": [_MEASURE],
     "defaults": _VALUES,
     "parameters": _VALUES,
     "evaluation": _VALUES,

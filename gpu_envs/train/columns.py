@@ -41,12 +41,12 @@ class Told:
     Args:
         sides: Roles that learn; "" for the only one.
         is_sampled: Whether evaluations draw their actions, as training does.
-        measure: The measure of evaluations beside the return, such as "hiders seen"; "" for none.
+        measures: The measures of evaluations beside the return, such as "hiders seen".
         differences: What differs between training and evaluations, in words (`settings.within`).
     """
 
     sides: tuple[str, ...] = ("",)
-    measure: str = ""
+    measures: tuple[str, ...] = ()
     is_sampled: bool = False
     differences: tuple[str, ...] = ()
 
@@ -56,7 +56,7 @@ class Told:
 
     def columns(self) -> list[str]:
         """Return the main columns: printed, drawn, and first in the table."""
-        measured = [measure_column(self.measure)] if self.measure else []
+        measured = map(measure_column, self.measures)
         return [*self.of(TRAINING), *self.of(EVALUATION), *measured]
 
     def label(self, name: str, side: str) -> str:
@@ -70,8 +70,8 @@ class Told:
         """Return the values in words, with a dash for each that is not known yet."""
         returns = self._each(TRAINING, known), self._each(EVALUATION, known)
         words = [f"return {returns[0]}", f"evaluation {returns[1]}"]
-        if self.measure:
-            words.append(f"{self.measure} {_short(known.get(measure_column(self.measure)))}")
+        for what in self.measures:
+            words.append(f"{what} {_short(known.get(measure_column(what)))}")
         return words
 
     def _each(self, name: str, known: Mapping[str, float]) -> str:

@@ -164,7 +164,7 @@ def draw(rows: Sequence[Row], path: Path, title: str, threshold: float | None, t
     """Draw one run, over steps and over seconds."""
     from matplotlib.figure import Figure
 
-    heights = [2, 1] if told.measure else [1]
+    heights = [2, *(1 for _ in told.measures)]
     figure = Figure(figsize=(10, 2.2 + 2 * len(heights)), layout="constrained")
     grid = figure.subplots(
         len(heights), 2, sharex="col", sharey="row", squeeze=False, height_ratios=heights
@@ -174,10 +174,10 @@ def draw(rows: Sequence[Row], path: Path, title: str, threshold: float | None, t
         _draw_returns(axes, rows, x, told)
         _axes(axes, x, threshold)
     panels[0].set_ylabel("mean return of an episode")
-    if told.measure:
-        for above, axes, x in zip(panels, grid[1], ("steps", "seconds"), strict=True):
-            above.set_xlabel("")
-            _draw_measure(axes, rows, x, told.measure)
+    for above, below, what in zip(grid, grid[1:], told.measures, strict=False):
+        for upper, axes, x in zip(above, below, ("steps", "seconds"), strict=True):
+            upper.set_xlabel("")
+            _draw_measure(axes, rows, x, what)
     figure.suptitle(title)
     shown = [line for line in panels[0].get_lines() if len(line.get_xdata())]
     columns = 3 if told.sides == ("",) else 2

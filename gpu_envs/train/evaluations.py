@@ -51,7 +51,7 @@ class Trials:
         self.env = self._worlds(self.episodes)
         self.of_agent = teams.agents_of(config, self.env.agent_names)
         self.sides = sides(self.env.agent_names, config.learn)
-        self.measure = task_measures.own(config, self.env.agent_names)
+        self.measures = task_measures.own(config, self.env.agent_names)
         turns = self.env.simulator.instance["turns"]
         self._acting = 1 if turns else self.env.agents_per_world  # agents that decide in a step
         self.spent = 0.0  # seconds of all evaluations
@@ -146,9 +146,9 @@ class Trials:
         episodes: int,
         until: float,
     ) -> dict[str, float]:
-        measure = self.measure
-        signs = measure.signs(env.num_worlds, env.device) if measure else None
-        played = None
+        watch, played = None, None
+        if self.measures:
+            watch = task_measures.Watch(self.measures, env.num_worlds, env.device)
         with contextlib.suppress(evaluate.OutOfTime):
             played = evaluate.play(
                 env,
@@ -157,7 +157,7 @@ class Trials:
                 seed=self.config.seed + update,
                 is_sampled=self.config.sampled_evaluation,
                 first=self.ranks.share(episodes)[0],
-                watch=signs,
+                watch=watch,
                 until=until,
             )
         if self.ranks.lowest(0 if played is None else 1) == 0 or played is None:
@@ -167,9 +167,8 @@ class Trials:
             means = self._means(found)
             for side, members in self.sides.items():
                 results[column(name, side)] = float(means[members].mean())
-        if measure and signs:
-            found = measure.of(*played, signs).unsqueeze(1)
-            results[measure_column(measure.facts["what"])] = float(self._means(found))
+        for what, found in watch.found(*played).items() if watch else ():
+            results[measure_column(what)] = float(self._means(found.unsqueeze(1)))
         results[EVALUATION_EPISODES] = float(episodes)
         return results
 

@@ -28,7 +28,7 @@ from gpu_envs.terminal import console, flags
 from gpu_envs.train import evaluate, settings, task_measures, worlds
 from gpu_envs.train.config import Config, make
 
-Played = tuple[Tensor, Tensor, str]  # returns and lengths, (worlds, agents); the own measure
+Played = tuple[Tensor, Tensor, list[str]]  # returns and lengths, (worlds, agents); own measures
 _HEAD = ("who plays", "mean return", "error", "median", "least", "most", "length")
 
 
@@ -73,14 +73,13 @@ def _row(label: str, returns: Tensor, lengths: Tensor) -> list[str]:
 def _played(
     env: worlds.Worlds, players: list[Any], seats: list[int], given: argparse.Namespace
 ) -> Played:
-    of_row, measure = evaluate.rows_of(seats, env.num_worlds, env.device), given.measure
-    signs = measure.signs(env.num_worlds, env.device) if measure else None
+    of_row = evaluate.rows_of(seats, env.num_worlds, env.device)
+    watch = task_measures.Watch(given.measures, env.num_worlds, env.device)
     returns, lengths = evaluate.play(
-        env, players, of_row, seed=given.seed, is_sampled=given.sampled, watch=signs
+        env, players, of_row, seed=given.seed, is_sampled=given.sampled, watch=watch
     )
-    value = float(measure.of(returns, lengths, signs).double().mean()) if measure else 0.0
-    own = _shown(value, given.task) if measure else ""
-    return returns, lengths, own
+    values = watch.found(returns, lengths).values()
+    return returns, lengths, [_shown(float(v.double().mean()), given.task) for v in values]
 
 
 def _shown(value: float, task: str | None) -> str:
@@ -93,10 +92,9 @@ def _of(played: Played, agents: Sequence[int]) -> tuple[Tensor, Tensor]:
 
 
 def _marked(rows: list[list[str]], played: Played) -> list[list[str]]:
-    """Return the rows of a match, the first with the environment's own measure if it has one."""
-    return (
-        [[*row, played[2] if k == 0 else ""] for k, row in enumerate(rows)] if played[2] else rows
-    )
+    """Return the rows of a match, the first with the environment's own measures."""
+    blank = [""] * len(played[2])
+    return [[*row, *(blank if k else played[2])] for k, row in enumerate(rows)]
 
 
 def _counted(number: int) -> str:
@@ -207,8 +205,9 @@ def _play(argv: Sequence[str]) -> list[str]:
     config = replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
     with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
         team = _team(path, env)
-        given.measure = measure = _measure(given.task, config, env.agent_names)
-        rows: list[Sequence[str]] = [(*_HEAD, measure.facts["what"]) if measure else _HEAD]
+        given.measures = _measures(given.task, config, env.agent_names)
+        heads = [measure.facts["what"] for measure in given.measures]
+        rows: list[Sequence[str]] = [(*_HEAD, *heads)]
         rows += _alone(_label(given.policy), env, team, given)
         if given.against is not None:
             other = _team(policy_files.file_of(config.env, given.against, "--against"), env)
@@ -224,17 +223,18 @@ def _play(argv: Sequence[str]) -> list[str]:
         return [title, *console.aligned(rows), *([""] if notes else []), *notes]
 
 
-def _measure(
+def _measures(
     task: str | None, config: Config, names: Sequence[str]
-) -> task_measures.Measure | None:
-    """Return the measure of a task, or what the environment measures."""
+) -> list[task_measures.Measure]:
+    """Return the measure of a task, or the environment's own measures."""
     if task is None:
         return task_measures.own(config, names)
     held = measures.measures_of(config.env)
     if task not in held["learning"]:
         raise ValueError(errors.unknown(f"--task of {config.env}", task, held["learning"]))
     data = held["learning"][task]
-    return task_measures.Measure(data if "measure" in data else held["training"]["measure"], names)
+    facts = data if "measure" in data else held["training"]["measures"][0]
+    return [task_measures.Measure(facts, names)]
 
 
 def _variant(config: Config) -> list[str]:

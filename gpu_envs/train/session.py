@@ -61,8 +61,7 @@ class Session:
         self._set_up_torch()
         self.trainer = Trainer(config, self.env, self.ranks, self._say)
         self.trials = Trials(config, self.env.device, self.ranks)
-        measure = self.trials.measure
-        what = measure.facts["what"] if measure else ""
+        what = tuple(measure.facts["what"] for measure in self.trials.measures)
         apart = tuple(settings.within(config))
         self.told = Told(tuple(self.trials.sides), what, config.sampled_evaluation, apart)
         self.goal = self._goal()

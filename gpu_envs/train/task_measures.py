@@ -1,6 +1,6 @@
 """Measures of a task beside the return: hiders seen, soups, points, runners tagged.
 
-Which measure an environment has is data beside its header (`measure` of `training` in
+Which measures an environment has is data beside its header (`measures` of `training` in
 docs/measures.md); here is what the measures mean.
 """
 
@@ -90,13 +90,40 @@ class Measure:
         return found
 
 
-def own(config: Config, names: Sequence[str]) -> Measure | None:
-    """Return the measure of a run's environment; None where it has none, or other rewards."""
-    facts: Facts | None = measures.measures_of(config.env)["training"].get("measure")
-    if facts is None or facts.get("role") not in (None, *groups("role", names)):
-        return None
+class Watch:
+    """Watches the rewards of new episodes for some measures.
+
+    Args:
+        measures: What is measured.
+        worlds: How many worlds there are.
+        device: Where their rewards are.
+    """
+
+    def __init__(self, measures: Sequence[Measure], worlds: int, device: str) -> None:
+        self.pairs = [(measure, measure.signs(worlds, device)) for measure in measures]
+
+    def __call__(self, reward: Tensor) -> None:
+        """Take the rewards of one step."""
+        for _, signs in self.pairs:
+            signs(reward)
+
+    def note(self, objective: Tensor, over: Tensor) -> None:
+        """Take the objectives of rows whose episode ends in this step."""
+        for _, signs in self.pairs:
+            signs.note(objective, over)
+
+    def found(self, returns: Tensor, lengths: Tensor) -> dict[str, Tensor]:
+        """Return each measure by its words, for each world."""
+        return {m.facts["what"]: m.of(returns, lengths, signs) for m, signs in self.pairs}
+
+
+def own(config: Config, names: Sequence[str]) -> list[Measure]:
+    """Return the measures of a run's environment that hold for its agents and its rewards."""
     chosen = {**config.parameters, **config.evaluation_parameters}
     usual = {p["name"]: p["default"] for p in registration.find(config.env)["parameters"]}
-    if any(chosen.get(name, usual[name]) != usual[name] for name in facts.get("unless", ())):
-        return None
-    return Measure(facts, names)
+    roles, found = (None, *groups("role", names)), []
+    for facts in measures.measures_of(config.env)["training"].get("measures", ()):
+        changed = [n for n in facts.get("unless", ()) if chosen.get(n, usual[n]) != usual[n]]
+        if facts.get("role") in roles and not changed:
+            found.append(Measure(facts, names))
+    return found

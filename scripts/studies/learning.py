@@ -59,7 +59,7 @@ def tasks() -> dict[str, Task]:
     for name in registration.shipped():
         held = measures.measures_of(name)
         for task, data in held["learning"].items():
-            usual = {} if "measure" in data else held["training"]["measure"]
+            usual = {} if "measure" in data else held["training"]["measures"][0]
             found.setdefault(task, {"id": name, **usual, **data})
     for one in found.values():
         one["played"] = played_in(one)

@@ -30,7 +30,7 @@ def _add_reward_parts(
         env.simulator, "step_arrays", lambda *given: native(*given)._replace(reward_parts=shown)
     )
     parts = tuple(Field(name, "float32") for name in values)
-    roles = [dataclasses.replace(role, reward_parts=parts) for role in env._role_of]
+    roles = [dataclasses.replace(role, reward_fields=parts) for role in env._role_of]
     monkeypatch.setattr(env, "_role_of", roles)
 
 

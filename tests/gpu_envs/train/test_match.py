@@ -246,7 +246,7 @@ def test_files_that_do_not_fit_are_named(tmp_path: Path, capsys: Any) -> None:
     cartpole, micro = write(tmp_path / "c", "CartPole-v0"), write(tmp_path / "m", "Micro-v0")
     pair = (cartpole, "--against", micro, "--episodes", 2)
     one_line(output(capsys, *pair), str(micro), "'Micro-v0'", "'CartPole-v0'")
-    one_line(output(capsys, micro, "--agent-count", 3), "agents 5, this is 3")
+    one_line(output(capsys, micro, "--agent-count", 3), "agents 5, expected 3")
     one_line(output(capsys, micro, "--agent-count", 0), "agent_count", "got 0")
 
 
@@ -328,7 +328,7 @@ def test_an_id_is_played_by_a_file_or_by_chance(tmp_path: Path, capsys: Any) -> 
 def test_a_file_and_a_policy_exclude_each_other(tmp_path: Path, capsys: Any) -> None:
     path = write(tmp_path / "p", "CartPole-v0")
     one_line(output(capsys, path, "--policy", path), "--policy needs an ID", str(path))
-    one_line(output(capsys, "Micro-v0", "--policy", path), "'CartPole-v0', this is 'Micro-v0'")
+    one_line(output(capsys, "Micro-v0", "--policy", path), "'CartPole-v0', expected 'Micro-v0'")
 
 
 def test_help_lists_options_and_the_environments_parameters(tmp_path: Path, capsys: Any) -> None:

@@ -62,7 +62,7 @@ def test_the_environments_own_measure_has_words_a_column_and_a_panel(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures = drawn(monkeypatch)
-    with make(tmp_path, told=Told(measure="hiders seen")) as report:
+    with make(tmp_path, told=Told(measures=("hiders seen",))) as report:
         report.row(100, 1.0, {RETURN: 3.0})
         report.row(200, 20.0, {"evaluation/hiders_seen": 0.5234, EVALUATION: 1.0})
     first, second, _ = capsys.readouterr().out.splitlines()

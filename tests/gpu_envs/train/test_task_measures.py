@@ -14,6 +14,7 @@ from gpu_envs import VectorEnv, environments
 from gpu_envs.known import measures
 from gpu_envs.policies import teams
 from gpu_envs.train import evaluate
+from gpu_envs.train.columns import EVALUATION, column, measure_column
 from gpu_envs.train.config import make
 from gpu_envs.train.evaluations import Trials
 from gpu_envs.train.ranks import Ranks
@@ -72,12 +73,12 @@ def test_a_measure_is_of_its_role_and_divided() -> None:
 
 @pytest.mark.parametrize("name", environments())
 def test_every_measure_is_known_and_has_its_role_and_parameters(name: str) -> None:
-    facts = measures.measures_of(name)["training"].get("measure")
+    described = measures.measures_of(name)["training"].get("measures", [])
     config = make(name)
     env = for_evaluation(config, "cpu", 1)
-    measure = own(config, env.agent_names)
-    assert (measure is None) is (facts is None)
-    assert facts is None or facts["measure"] in MEASURES
+    assert [measure.facts for measure in own(config, env.agent_names)] == described
+    assert all(facts["measure"] in MEASURES for facts in described)
+    assert len({facts["what"] for facts in described}) == len(described)
     env.close()
 
 
@@ -92,20 +93,19 @@ def test_every_measure_is_known_and_has_its_role_and_parameters(name: str) -> No
 )
 def test_with_other_rewards_nothing_is_told(name: str, parameters: dict[str, Any]) -> None:
     names = ["runner_0", "seeker_0"]
-    assert own(make(name), names) is not None
-    assert own(make(name, parameters=parameters), names) is None
-    assert own(make(name, evaluation_parameters=parameters), names) is None
+    assert own(make(name), names)
+    assert not own(make(name, parameters=parameters), names)
+    assert not own(make(name, evaluation_parameters=parameters), names)
 
 
 def test_roles_that_are_not_there_are_not_measured() -> None:
-    assert own(make("HideSeek-v0"), ["hider_0"]) is None
+    assert not own(make("HideSeek-v0"), ["hider_0"])
 
 
 def test_runners_are_tagged_where_their_episode_ends_early() -> None:
     config = make("TagGrid-v0")
     env = for_evaluation(config, "cpu", 64)
-    measure = own(config, env.agent_names)
-    assert measure is not None
+    (measure,) = own(config, env.agent_names)
     signs, of_row = measure.signs(64, "cpu"), evaluate.rows_of([-1] * 11, 64, "cpu")
     of_row[:] = teams.NOBODY
     returns, lengths = evaluate.play(env, [], of_row, seed=1, watch=signs)
@@ -131,4 +131,21 @@ def test_an_evaluation_tells_the_measure() -> None:
     assert trials.env.simulator.parameters["shaping_factor"] == 0
     found = trials([], 1)
     assert found["evaluation/soups"] == pytest.approx(found["evaluation/return"] / 20)
+    trials.env.close()
+
+
+def test_an_evaluation_reports_a_measure_of_each_role() -> None:
+    config = make(
+        "CovidEconomy-v0",
+        evaluation_episodes=2,
+        hidden="4",
+        policies="role",
+        parameters={"max_episode_steps": 20},
+    )
+    trials = Trials(config, "cpu", Ranks("cpu"))
+    trials.of_agent = [teams.NOBODY] * len(trials.of_agent)
+    found = trials([], 1)
+    totals = [found[measure_column(f"{who} total")] for who in ("governors'", "planner's")]
+    assert totals[0] == pytest.approx(51 * found[column(EVALUATION, "governor")], rel=1e-4)
+    assert totals[1] == pytest.approx(found[column(EVALUATION, "planner")], rel=1e-4)
     trials.env.close()
