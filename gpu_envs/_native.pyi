@@ -121,6 +121,9 @@ class Simulator:
         threads: int = 0,
         actions: str = "own",  # "flat": one number for all categories, the last field the quickest
         dtype: str = "own",  # of observations: "own", "uint8", "float32", "bits"
+        # Rows of all agents side by side, "padded" to the longest, or "split", role after role;
+        # "own": padded where all roles have rows of one type.
+        roles: str = "own",
         final_rows: str = "zero",  # of final_obs where no episode ended; "keep": as they are
         device: int = 0,
         parameters: Mapping[str, bool | int | float | str] = ...,
@@ -242,15 +245,28 @@ class Simulator:
 #    "state": [FIELD...], "reward_parts": [FIELD...], "action_mask": bool, "turns": bool (one agent
 #    at a time acts), "text": bool (there is a view for terminals), "scene": bool (it can be
 #    drawn), "render_fps": steps per second of its own time, where it has one, "pictures": true
-#    where observations are pictures, with a field for each layer, "columns": [FIELD...]}
+#    where observations are pictures, with a field for each layer, "columns": [FIELD...],
+#    "roles": [ROLE...] where it declares roles}
 # with FIELD =
 #   {"name", "type": dtype name, "shape": [int...], "low": number or null, "high": number or null,
 #    "choices": int or null, "names": [str...] of the choices of a parameter, "default": value or
 #    null, "unit": str, "doc": str}
 # where choices counts the categories of a discrete field, a null bound is unbounded, and bounds are
-# inclusive. Simulator.instance is the same object of that one environment with
-#   {"num_worlds", "agents_per_world", "autoreset_mode", "time_limit", "record_bytes",
-#    "packed": bool (observations are bits), "layout": hex str, "tier": int,
+# inclusive, and ROLE =
+#   {"name", "first": its first agent, "count": of its agents, "choices": int or null, "masked":
+#    bool, "elements": of a row of its observations, "mask_elements", "action": [FIELD...],
+#    "observation": [FIELD...], and where it has them "reward_parts": [FIELD...], "pictures": true}
+# The environment's own "action" and "observation" are then those of padded rows.
+#
+# Simulator.instance is the object of that one environment with
+#   {"num_worlds", "agents_per_world", "agent_names": [str...], "autoreset_mode", "time_limit",
+#    "record_bytes", "packed": bool (observations are bits), "layout": hex str, "tier": int,
+#    "assets": hex str where it has assets, "role_form": "padded" or "split" where it declares
+#    roles, "parts": [PART...],
 #    "outputs": {name: {"type", "shape": (worlds, agents, ...) or (worlds, ...), "per_agent": bool,
-#    "by_a_step": bool (nothing after a reset)}},
+#    "by_a_step": bool (nothing after a reset), "where_ended": bool (only in rows that ended)}},
 #    "values": resolved parameters}
+# with a PART for each role, or one with the name "player" where there are no roles:
+#   {"role", "first", "count", "begin": word of its first action, "is_float": bool (its actions),
+#    "outputs": {name: {"type", "shape" of a row, "begin": byte of its first row}}}
+# Both begins are 0 where the rows of all roles lie side by side.

@@ -45,7 +45,7 @@ def is_code(file: File) -> bool:
 
 def table_of(tree: Tree) -> rooms.Graph:
     """Return the tree's own table of rooms, or this one where it has none."""
-    homes = ("scripts/house/rooms.py", "scripts/house/rooms.py")  # now, and in older trees
+    homes = ("scripts/house/rooms.py", "scripts/rooms.py")  # now, and in older trees
     text = next((file.text for file in tree.files if file.path in homes), "")
     found = re.search(r"^ROOMS\b.*?= (\{.*?^\})", text, re.MULTILINE | re.DOTALL)
     return ast.literal_eval(found[1]) if found else rooms.ROOMS

@@ -311,6 +311,16 @@ def test_real_policies_are_replayed_whatever_is_chosen() -> None:
     assert len(JSON["real_world_subsidy_events"]) == 3
 
 
+def test_real_payments_end_however_long_each_is_spread() -> None:
+    options = {"subsidy_interval": 700, "max_annual_subsidy": 2000}
+    simulator, levels = made(real_policies=True, max_episode_steps=1100, **options), []
+    for _ in range(1100):
+        play(simulator, 0)
+        levels.append(int(column(simulator, "planners.subsidy").item()))
+    assert min(levels[371:700]) > 0
+    assert levels[-1] == 0
+
+
 def test_the_divisor_divides_every_reward() -> None:
     simulator, oracle = made(reward_divisor=4.0), Oracle()
     for governors, planner in actions("lcg", 120):

@@ -136,10 +136,8 @@ std::string parts_json(const std::vector<RoleShape>& roles, const Config& config
     }
     out += (out.empty() ? "" : ", ") + ("{\"role\": " + json(role.name)) +
            ", \"first\": " + std::to_string(role.first) +
-           ", \"count\": " + std::to_string(role.count) +
-           ", \"words\": " + std::to_string(role.words()) +
-           ", \"begin\": " + std::to_string(words) + ", \"is_float\": " + flag(role.is_float) +
-           ", \"outputs\": {" + rows + "}}";
+           ", \"count\": " + std::to_string(role.count) + ", \"begin\": " + std::to_string(words) +
+           ", \"is_float\": " + flag(role.is_float) + ", \"outputs\": {" + rows + "}}";
     if (config.roles == RoleForm::split) words += config.worlds * role.count * role.words();
   }
   return ", \"parts\": [" + out + "]";
@@ -166,17 +164,17 @@ void describe_padded(BuildFacts& facts) {
   }
   // Behind a row's own elements there are zeros.
   row.low = std::min(row.low, 0.0), row.high = std::max(row.high, 0.0);
-  row.name = "row", row.doc = "what an agent's role observes, and zeros behind it";
+  row.name = "row", row.doc = "the observation of the agent's role, then zeros";
   row.shape = {longest};
   if (facts.can_pad) facts.rows[kObservation] = {row};
   if (parts > 0) {
     FieldInfo field{};
-    field.name = "parts", field.doc = "the parts of an agent's reward, and zeros behind them";
+    field.name = "parts", field.doc = "the reward parts of the agent's role, then zeros";
     field.low = -kUnbounded, field.high = kUnbounded;
     field.type = Type::float32, field.shape = {parts};
     facts.rows[kRewardParts] = {field};
   }
-  action.name = "action", action.doc = "one of the role's own";
+  action.name = "action", action.doc = "an action of the agent's role";
   action.type = Type::int32;
   action.low = 0, action.high = action.choices - 1;
   if (are_choices) facts.action = {action};

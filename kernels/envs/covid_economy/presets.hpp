@@ -164,7 +164,9 @@ inline Assets make_assets(const Settings& s, AssetMaker& make) {
     for (int i = 0; i < kStates; ++i)
       leaves[size_t(row)] |=
           history[size_t(row * kStates + i)] != history[size_t((row - 1) * kStates + i)] ? 1 : 0;
-  const auto real_subsidy = make.array<int32_t>("real_subsidy", file.rows - kFirstRow + kWindow);
+  // Rules read the last day for every later one, so all payments must have ended by then.
+  const int longest = std::max(kWindow, s.subsidy_interval + 2);
+  const auto real_subsidy = make.array<int32_t>("real_subsidy", file.rows - kFirstRow + longest);
   fill_real_subsidy(s, n, real_subsidy);
   return {contagion, jobs, worth, first_day, nature, history, leaves, real_subsidy};
 }
