@@ -191,7 +191,7 @@ GE_TEST(instance_tells_shapes_parameters_and_limits) {
        {"\"id\": \"Arena-v0\"", "\"num_worlds\": 3", "\"agents_per_world\": 4",
         "\"time_limit\": 77", "\"autoreset_mode\": \"Disabled\"",
         "\"obs\": {\"type\": \"float32\", \"shape\": [3, 4, 15], \"per_agent\": true, "
-        "\"by_a_step\": false}",
+        "\"by_a_step\": false, \"where_ended\": false}",
         "\"action_mask\": {\"type\": \"int8\", \"shape\": [3, 4, 7], \"per_agent\": true",
         "\"state\": {\"type\": \"float64\", \"shape\": [3, 3], \"per_agent\": false",
         "\"size\": 3.5", "\"walls\": true"})
