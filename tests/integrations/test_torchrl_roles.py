@@ -186,7 +186,7 @@ def test_what_groups_cannot_be_is_refused(make, troupe) -> None:
     env = make(troupe)
     data = env.reset()
     data["dancer", "_reset"] = torch.ones(WORLDS, 3, 1, dtype=torch.bool)
-    with pytest.raises(ValueError, match='at the root, got it in "dancer"'):
+    with pytest.raises(ValueError, match='at the root, got it only in "dancer"'):
         env.reset(data)
 
 

@@ -29,6 +29,10 @@ def _add_reward_parts(
     monkeypatch.setattr(
         env.simulator, "step_arrays", lambda *given: native(*given)._replace(reward_parts=shown)
     )
+    layout = env.simulator.layout
+    like_reward = dataclasses.replace(layout.output("reward"), name="reward_parts")
+    outputs = layout.outputs._replace(reward_parts=like_reward)
+    monkeypatch.setattr(env.simulator, "layout", dataclasses.replace(layout, outputs=outputs))
     parts = tuple(Field(name, "float32") for name in values)
     roles = [dataclasses.replace(role, reward_fields=parts) for role in env._role_of]
     monkeypatch.setattr(env, "_role_of", roles)

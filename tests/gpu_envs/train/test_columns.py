@@ -15,7 +15,7 @@ def test_the_only_side_has_plain_columns_and_words() -> None:
 
 
 def test_several_sides_have_columns_and_words_each() -> None:
-    told = Told(("hider", "seeker"), "hiders seen", is_sampled=True)
+    told = Told(("hider", "seeker"), ("hiders seen",), is_sampled=True)
     assert told.columns() == [
         *(f"{name}_{side}" for name in NAMES for side in told.sides),
         "evaluation/hiders_seen",
