@@ -116,18 +116,18 @@ def troupe_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def fair_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with Fair-v0 and Hall-v0, whose roles see a picture, a wide row and three floats."""
+    """A cache with Fair-v0, Hall-v0 and Court-v0: roles whose rows differ in kind."""
     return _cache_of(FAIR, tmp_path_factory.mktemp("fair"))
 
 
 @pytest.fixture(scope="module")
 def fair(fair_cache: Path) -> Iterator[str]:
-    """The id of Fair-v0, which exists with Hall-v0 for the tests of one module."""
+    """The id of Fair-v0, which exists with Hall-v0 and Court-v0 for the tests of one module."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GPU_ENVS_CACHE", str(fair_cache))
         registration.refresh()
         yield "Fair-v0"
-    _forget("Fair-v0", "Hall-v0")
+    _forget("Fair-v0", "Hall-v0", "Court-v0")
 
 
 @pytest.fixture(scope="module")

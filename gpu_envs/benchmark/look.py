@@ -19,7 +19,7 @@ from gpu_envs.benchmark.worlds import output_bytes
 
 WORLDS = (1, 16, 256, 4096, 65536)
 _SECONDS = 5.0  # [s] of all rows, which leaves some of ten for the start and a busy machine
-_CALLS = 16  # [s] of a row at least: to spread out, to find the number of calls, to repeat
+_CALLS = 16  # least of a row: to spread out, to find the number of calls, to repeat
 _MOST_BYTES = 1 << 28  # of observations in one batch
 _WIDTHS = (9, 8, 14, 14, 10)
 

@@ -138,6 +138,10 @@ class KindArray:
         """Return the parts of all kinds, in their order."""
         return [self.part(array, kind) for kind in range(len(self.parts))]
 
+    def rows_by_world(self, array: Any) -> list[Any]:
+        """Return the parts of all kinds, each as (worlds, elements)."""
+        return [part.reshape(part.shape[0], -1) for part in self.all_parts(array)]
+
     def own_rows(self, array: Any, lengths: Sequence[int]) -> list[Any]:
         """Return the rows of each kind, (worlds * agents, ...), cut to these lengths."""
         if self.is_split:
@@ -188,8 +192,8 @@ class KindLayout:
 
     @property
     def is_one(self) -> bool:
-        """Whether all agents are of one kind."""
-        return len(self.kinds) == 1
+        """Whether all agents are of one kind, whose rows lie side by side."""
+        return len(self.kinds) == 1 and not self.is_split
 
     @staticmethod
     def _named(instance: Mapping[str, Any]) -> set[str]:

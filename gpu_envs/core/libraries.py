@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from gpu_envs import errors
@@ -23,6 +24,15 @@ def library(arrays: str | None, machine: str) -> str:
             "arrays='cupy' needs device='cuda': use 'numpy', 'torch' or 'jax' on 'cpu'"
         )
     return name
+
+
+def lasting(arrays: str) -> AbstractContextManager[Any]:
+    """Return a context for arrays that are written again later.
+
+    torch refuses to write to a tensor of its inference mode outside that mode.
+    """
+    inside: AbstractContextManager[Any] = nullcontext()
+    return require("torch").inference_mode(False) if arrays == "torch" else inside
 
 
 def require(name: str) -> Any:

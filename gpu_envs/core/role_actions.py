@@ -15,9 +15,9 @@ from gymnasium import spaces
 from gpu_envs import errors
 from gpu_envs.core.action_forms import form_of_rows
 from gpu_envs.core.actions import ActionReader
-from gpu_envs.core.kind_layout import KindLayout
+from gpu_envs.core.kind_layout import KindLayout, type_of
 from gpu_envs.core.layout import size_in_words
-from gpu_envs.core.libraries import require
+from gpu_envs.core.libraries import lasting, require
 from gpu_envs.core.roles import Role
 
 
@@ -81,7 +81,7 @@ class RoleReader:
             return to_library(self._host.host(actions).reshape(self.shape), self._place)
         kind = str(actions.dtype).removeprefix("torch.")
         wholes = ("int", "uint", *(["bool"] if self._form.takes_bools else []))
-        if not kind.startswith("float" if self._form.is_float else wholes):
+        if not kind.startswith(("float", "bfloat") if self._form.is_float else wholes):
             wanted = "floats" if self._form.is_float else "integers"
             raise TypeError(f"actions must be {wanted} such as {self._form.dtype}, got {kind}")
         if tuple(actions.shape) not in self._form.shapes:
@@ -93,8 +93,13 @@ class RoleReader:
         return actions.reshape(self.shape)
 
     def out_of_range(self, actions: Any) -> Any:
-        """Return which numbers of actions, as `read` returns them, the role does not have: bool."""
+        """Return which numbers of actions, as `read` returns them, the role does not have: bool.
+
+        Floats are judged as float32, as they are stored.
+        """
         if isinstance(self._space, spaces.Box):
+            if actions.dtype.kind == "f":
+                actions = actions.astype(np.float32)
             return ~((actions >= self._space.low) & (actions <= self._space.high))
         counts = self._space.nvec if isinstance(self._space, spaces.MultiDiscrete) else self._count
         return (actions < 0) | (actions >= counts)
@@ -119,15 +124,16 @@ class RoleActions:
     def __init__(self, simulator: Located, kinds: KindLayout, roles: Sequence[Role]) -> None:
         self.names = [role.name for role in roles if role.count]
         self.readers = {role.name: RoleReader(simulator, role, kinds.worlds) for role in roles}
-        form = kinds.action_form
-        self.whole = to_library(np.zeros(kinds.actions.shape, form.dtype), simulator)
         self._limits = np.iinfo(np.int32) if kinds.is_mixed else None
         self._parts: dict[str, tuple[Any, Any]] = {}
-        for role in roles:
-            part = kinds.actions.part(self.whole, role.kind)
-            if kinds.is_mixed and self.readers[role.name].is_float:
-                part = part.view(_float_of(part))
-            self._parts[role.name] = (part, (slice(None), role.within))
+        with lasting(simulator.arrays):
+            whole = np.zeros(kinds.actions.shape, kinds.action_form.dtype)
+            self.whole = to_library(whole, simulator)
+            for role in roles:
+                part = kinds.actions.part(self.whole, role.kind)
+                if kinds.is_mixed and self.readers[role.name].is_float:
+                    part = part.view(type_of(part, "float32"))
+                self._parts[role.name] = (part, (slice(None), role.within))
 
     def write(self, role: str, actions: Any) -> None:
         """Write the actions of a role, from its reader or its player.
@@ -135,21 +141,24 @@ class RoleActions:
         torch writes at indices only tensors of the same type, so the type is changed first.
         """
         part, at = self._parts[role]
-        if hasattr(actions, "detach"):
-            actions = actions.detach().to(part.dtype)
-        part[at] = actions
+        if not hasattr(actions, "detach"):
+            part[at] = self._fitting(actions)
+        elif hasattr(part, "detach"):
+            part[at] = actions.detach().to(part.dtype)
+        else:
+            part[at] = require("cupy").from_dlpack(actions.detach())
 
     def read(self, actions: Mapping[str, Any]) -> Any:
         """Check and write the actions of all roles; return the whole array."""
         for name in actions:
-            if name not in self.names:
+            if name not in self.readers:
                 raise ValueError(errors.unknown("role in actions", name, self.names))
         for name in self.names:
             if name not in actions:
                 raise ValueError(f"actions: role {name!r} of {self.names} is missing")
         for name in self.names:
             try:
-                self.write(name, self._fitting(self.readers[name].read(actions[name])))
+                self.write(name, self.readers[name].read(actions[name]))
             except (TypeError, ValueError) as problem:
                 raise type(problem)(f"role {name!r}: {problem}") from problem
         return self.whole
@@ -163,8 +172,3 @@ class RoleActions:
             number = most if most > self._limits.max else least
             raise ValueError(f"actions: {number} is too large for int32")
         return actions
-
-
-def _float_of(array: Any) -> Any:
-    """Return float32 by its name in the library of an array."""
-    return np.float32 if not hasattr(array, "is_cuda") else require("torch").float32

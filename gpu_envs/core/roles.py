@@ -74,11 +74,6 @@ class Role:
         """Number of elements in an action mask of this role."""
         return int(self.action_space.n) if isinstance(self.action_space, spaces.Discrete) else 0
 
-    @property
-    def is_run(self) -> bool:
-        """Whether its agents are adjacent, so that its part of an array is a view."""
-        return isinstance(self.at, slice)
-
 
 def role_of(agent: str) -> str:
     """Return the part of an agent's name before its number."""

@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium import Space, spaces
 
 from gpu_envs import errors
+from gpu_envs.core.kind_layout import Kind
 from gpu_envs.core.roles import Role
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.core.spaces import box
@@ -28,17 +29,20 @@ def state_space(simulator: Simulator) -> spaces.Box:
         return box(described, output.shape[1:], output.type)
     output = simulator.layout.output("obs")
     assert output is not None  # of the required outputs
-    shown = simulator.observation_fields
-    if simulator.instance.get("pictures"):
-        shown = shown[:1]
-    kinds = [(kind.fields, kind.row, kind.count) for kind in simulator.kinds]
-    if not simulator.kinds.is_split:
-        kinds = [(shown, output.shape[2:], simulator.agents_per_world)]
-    rows = [(box(fields, row, output.type), count) for fields, row, count in kinds]
+    if simulator.kinds.is_split:
+        rows = [(_first_layer(kind), kind.count) for kind in simulator.kinds]
+    else:
+        shown = simulator.observation_fields[: 1 if simulator.instance.get("pictures") else None]
+        rows = [(box(shown, output.shape[2:], output.type), simulator.agents_per_world)]
     low = np.concatenate([np.tile(row.low.ravel(), count) for row, count in rows])
     high = np.concatenate([np.tile(row.high.ravel(), count) for row, count in rows])
     zero = np.zeros(1, low.dtype)  # the observation of an agent that has ended
     return spaces.Box(np.minimum(low, zero), np.maximum(high, zero), dtype=low.dtype.type)
+
+
+def _first_layer(kind: Kind) -> spaces.Box:
+    """Return the space of one row, of its first layer where it is a picture."""
+    return box(kind.fields[: 1 if kind.has_pictures else None], kind.row, kind.type)
 
 
 def role_of_each_agent(simulator: Simulator) -> list[Role]:

@@ -101,10 +101,7 @@ class BatchedParallelEnv(AgentSpaces):
                 f"state() of {self.name}: no state was written, and {what} no rows to return "
                 f"instead: {ask}use {instead}"
             )
-        kinds = self.simulator.kinds
-        rows = [
-            part.reshape(self.num_envs, -1) for part in kinds.observations.all_parts(self._last.obs)
-        ]
+        rows = self.simulator.kinds.observations.rows_by_world(self._last.obs)
         if len(rows) == 1:
             return rows[0]
         library = "jax.numpy" if self.simulator.arrays == "jax" else self.simulator.arrays

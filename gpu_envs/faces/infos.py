@@ -26,7 +26,7 @@ class Infos(NamedTuple):
     """Names of outputs that are infos."""
 
     always: tuple[str, ...]  # of a reset too
-    of_steps: tuple[str, ...]  # valid everywhere after a step
+    of_steps: tuple[str, ...]  # after a step only: of all agents, or of worlds
     of_ends: tuple[str, ...]  # valid in the rows whose episode ended
 
 

@@ -265,8 +265,11 @@ class World(AgentSpaces):
         pairs = results._asdict().items()
         hosts = {name: _host(array) for name, array in pairs if array is not None}
         # Rows of one world stand in the order of its agents, whatever their lengths.
-        self._state = hosts["state" if "state" in hosts else "obs"].flatten()
         kinds, rows = self.simulator.kinds, {name: array[0] for name, array in hosts.items()}
+        if "state" in hosts:
+            self._state = hosts["state"].flatten()
+        else:
+            self._state = np.concatenate(kinds.observations.rows_by_world(hosts["obs"]), 1)[0]
         for name, array in kinds.arrays.items():
             if name in hosts:
                 rows[name] = array.rows_of_world(hosts[name])

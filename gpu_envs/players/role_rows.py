@@ -102,6 +102,7 @@ class RoleRows:
         if self.simulator.device == "cpu" and self._reader.out_of_range(own).any():
             # Refused before any player is asked: players count the steps that they played.
             self.simulator.step_arrays(self._actions.whole, False, None, stream)
+            raise ValueError(f"actions of role {self.role.name!r} are not in its action space")
         for name, player in self.others.players.items():
             self._actions.write(name, player(self._seen(name, self._last)))
         self._last = None  # a strict step raises when it is done

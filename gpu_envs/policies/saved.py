@@ -72,15 +72,20 @@ def read(path: Path) -> dict[str, Any]:
     tree = checkpoint.load(path)
     if tree.get("kind") not in ("policy", "run"):
         raise checkpoint.CheckpointError(f"{path}: holds no policies of the trainer")
-    known = {field.name for field in fields(PolicyOptions)}
-    unknown = tree["config"].keys() - known
-    if unknown and not _WHOLE & tree["config"].keys():
+    if not _WHOLE & tree["config"].keys():
+        require_known(path, tree["config"], PolicyOptions)
+    checkpoint.require_finite(path, policies_of(tree), "policy")
+    return tree
+
+
+def require_known(path: Path, kept: Mapping[str, Any], options: type[PolicyOptions]) -> None:
+    """Refuse a file with options that this version lacks."""
+    unknown = kept.keys() - {field.name for field in fields(options)}
+    if unknown:
         raise checkpoint.CheckpointError(
             f"{path}: was saved with options that this gpu_envs does not have "
             f"({', '.join(sorted(unknown))}): use the gpu_envs that saved it"
         )
-    checkpoint.require_finite(path, policies_of(tree), "policy")
-    return tree
 
 
 def require_alike(path: Path, tree: Mapping[str, Any], simulator: Simulator) -> None:

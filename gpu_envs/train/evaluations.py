@@ -29,7 +29,7 @@ from gpu_envs.train.config import Config
 from gpu_envs.train.ranks import Ranks
 
 # A run whose evaluations are spaced by their share of the time first plays _FEW episodes, to
-# # estimate the time of all of them; all are played where that fits in half of the share.
+# estimate the time of all of them; all are played where that fits in half of the share.
 _FEW = 8
 _FIRST_PART = 0.5
 _LEAST = 1.0  # [s] that the first evaluation may take at least

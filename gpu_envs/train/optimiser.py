@@ -29,7 +29,7 @@ def learning_rate(config: Config, fraction: float) -> float:
     if config.schedule == "linear":
         return high * (1 - fraction)
     # By cosine from the scaled rate down to the plain one within half of the run; without a scale,
-    # # down to zero over the whole run.
+    # down to zero over the whole run.
     low, part = (base, min(2 * fraction, 1.0)) if scale > 1 else (0.0, fraction)
     return low + (high - low) * 0.5 * (1 + math.cos(math.pi * part))
 

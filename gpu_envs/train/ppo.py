@@ -78,7 +78,7 @@ def advantages(
     waits = (goes_on & ~next_decides).float()
     arrives = (goes_on & next_decides).float()
     # After step t: the value of the next decision, whether there is one or an end, and the rewards
-    # # until then.
+    # until then.
     later = torch.zeros_like(reward)
     later[:-1] = reward[1:]
     coming = torch.stack((arrives * value[1:], (ended | next_decides).float(), waits * later), -1)

@@ -33,7 +33,7 @@ class Screen:
     def line(self, text: str) -> None:
         """Print a line, above the bar where there is one."""
         # The run goes on when the disk of a log is full, or the reader of a pipe is gone, for which
-        # # rich raises SystemExit.
+        # rich raises SystemExit.
         with contextlib.suppress(OSError, SystemExit):
             self.console.print(console.for_stream(text, sys.stdout))
 

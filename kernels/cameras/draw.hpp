@@ -4,6 +4,7 @@
 //   struct View {
 //     using Solids = my_env::Solids;                     // filled by a stage before (solids.hpp)
 //     static GE_FN Eye eye(const W& w, Slot me);
+//     using Agents = my_env::Walkers;                    // table of the role that looks, with roles
 //     static GE_FN Bar bar(const W& w, Slot me);         // if there is one
 //     static constexpr Headlamp light{};                 // if it is another
 //     static GE_FN Hills hills(const W& w);              // a field of columns, if there is one,
@@ -406,16 +407,30 @@ class Drawing {
   const Kept* kept_ = nullptr;
 };
 
+/// The number of an agent in its world, from its row.
+template <class View, class S>
+GE_FN int viewer_of(const World<S>& w, Slot me) {
+  if constexpr (has_one_role<S>) {
+    return me.row;
+  } else {
+    static_assert(
+        requires { typename View::Agents; },
+        "GE: with roles, a View names the table of the role that looks: using Agents");
+    return first_agent<S, role_with_table<S, typename View::Agents>>(w.params()) + me.row;
+  }
+}
+
 /// Draws the picture of agent `me`, for ge::Observe. Black where the eye's pose is not finite.
 template <class View, class W>
 GE_FN void draw(const W& w, const Canvas& canvas, Slot me) {
   const Picture& picture = w.params().picture;
+  const int viewer = viewer_of<View>(w, me);
   detail::Scene scene{};
   scene.eye = View::eye(w, me);
   if (!is_sound(scene.eye)) {
     // Counted once per picture, by the lane that draws its first part.
     const bool is_first = (canvas.part().row == 0) & (canvas.part().column == 0);
-    if (is_first && canvas.squad().lane() == 0) w.count_lost_view(me.row);
+    if (is_first && canvas.squad().lane() == 0) w.count_lost_view(viewer);
     return canvas.clear();
   }
   scene.lens = {picture.form.rows, picture.form.columns, picture.slope};
@@ -423,7 +438,7 @@ GE_FN void draw(const W& w, const Canvas& canvas, Slot me) {
   scene.lamp = scene.light.from(scene.eye);
   if constexpr (requires { View::bar(w, me); }) scene.bar = View::bar(w, me);
   scene.supersample = picture.supersample;
-  Drawing<View, W>(w, canvas, scene, me.row).run();
+  Drawing<View, W>(w, canvas, scene, viewer).run();
 }
 
 }  // namespace ge::cameras

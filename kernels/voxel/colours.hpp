@@ -10,7 +10,7 @@ inline constexpr uint32_t kBlue = 0x2eb5d0, kLightBlue = 0xadd8e6, kDarkBlue = 0
 inline constexpr uint32_t kDarkNavy = 0x2c3e50, kOrange = 0xffb400, kGrey = 0xb3b3b3;
 inline constexpr uint32_t kDarkGrey = 0x555555, kVeryDarkGrey = 0x222222, kWhite = 0xffffff;
 inline constexpr uint32_t kRed = 0xff0000, kLightOrange = 0xffa770, kViolet = 0xd468ee;
-inline constexpr uint32_t kLightPink = 0xffe6e6, kVeryLightYellow = 0xffffe6;
+inline constexpr uint32_t kVeryLightYellow = 0xffffe6;
 inline constexpr uint32_t kVeryLightGreen = 0xccffcc, kVeryLightBlue = 0xe6ecff;
 inline constexpr uint32_t kVeryLightGrey = 0xd9d9d9, kVeryLightViolet = 0xf2e6ff;
 inline constexpr uint32_t kVeryLightOrange = 0xffebcc;

@@ -71,7 +71,7 @@ TOTALS = {
 ROUNDED = {("closed", 540, "I"): 0.03}
 TOLERANCE = 1e-4
 # Share of a population. Its rest, when vaccines run out of people, is the difference of float32
-# # numbers exact to a person or so, taken hundreds of times.
+# numbers exact to a person or so, taken hundreds of times.
 OF_PEOPLE = 1e-5
 
 

@@ -43,7 +43,7 @@ inline void stage(Tile<E>& tile, Destroy<Test, T>, const Set& set) {
 
 template <class T, class E>
 inline int pair_rows(const Tile<E>& tile) {
-  if constexpr (T::kind == Kind::fixed) return uniform_rows<T>(tile);
+  if constexpr (T::kind == Kind::fixed) return int(rows_of<T>(tile.shared.params));
   return T::capacity;
 }
 template <class E, class A, class C, auto Test, auto Make, class T>

@@ -41,7 +41,7 @@ inline void reduce_blocks(const Tile<E>& tile, const Set& set) {
   // One chunk of at most 64 rows, so that accumulators and halves are all of the canonical order.
   constexpr int W = reduce_width(T::capacity), B = Tile<E>::B;
   const WorldFinder<typename E::Schema> here = tile.finder();
-  const int rows = uniform_rows<T>(tile);
+  const int rows = int(rows_of<T>(tile.shared.params));
   for (int i = 0; i < set.block_count; ++i) {
     const int block = set.blocks[i];
     R sums[W][B];

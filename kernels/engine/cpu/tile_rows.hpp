@@ -15,7 +15,7 @@ inline void run_rows(Tile<E>& tile, const Job& job, const Set& set) {
   using T = typename Job::Table;
   if constexpr (T::kind == Kind::fixed) {
     // As many rows in every world, all of them alive: nothing between the call and the vectors.
-    tile.each_cell(set, uniform_rows<T>(tile),
+    tile.each_cell(set, int(rows_of<T>(tile.shared.params)),
                    [job](const CellsOf<E>& cells, int row) GE_LAMBDA { job(cells, row); });
   } else {
     // Every world has a length of its own.

@@ -152,13 +152,4 @@ struct Tile {
   }
 };
 
-/// Rows of a Fixed table: as many in every world.
-template <class T, class E>
-inline int uniform_rows(const Tile<E>& tile) {
-  static_assert(T::kind == Kind::fixed);
-  if constexpr (requires { T::count(tile.shared.params); })
-    return int(T::count(tile.shared.params));
-  return T::capacity;
-}
-
 }  // namespace ge

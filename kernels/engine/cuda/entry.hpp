@@ -114,6 +114,12 @@ class KernelsOf {
     constexpr int kOwn = own_lanes<E>(PhaseT{});
     constexpr LaneCounts kTuned =
         kGraph == kStepGraph ? tuned_lanes<E, kName, cuda::kTuning>(B{}) : LaneCounts(0);
+    constexpr bool kListed = [](LaneCounts tuned) {
+      bool all = true;
+      for (const int lanes : tuned.at) all = all && (lanes == 0 || ((lanes == G) || ...));
+      return all;
+    }(kTuned);
+    static_assert(kListed, "GE: tuning_table.hpp has lanes that this phase does not list");
     // The first variant is the default.
     add_variants<kGraph, kIndex, PhaseT, kOwn>(made.variants, params);
     const auto add_other = [&]<int kLanes>(std::integral_constant<int, kLanes>) {
@@ -207,11 +213,12 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   }
   void reset(const ResetRequest& request, const Bound& out, void* stream) override {
     this->take_request(request);
+    // However this ends: resets in later steps have the options' defaults.
+    const Forgotten forgotten{*this};
     const cuda::DeviceGuard guard(store_.device());
     shared_.seeds = store_.upload(request.seeds, static_cast<cudaStream_t>(stream));
     store_.clear_transient(out, plan_.outputs_, static_cast<cudaStream_t>(stream));
     enqueue<kResetGraph>(reset_, out, static_cast<cudaStream_t>(stream), false);
-    this->forget_request();
     begun_ = true;
   }
   void observe(const Bound& out, void* stream) override {
@@ -258,6 +265,12 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   using Base::begun_;
   using Base::plan_;
   using Base::shared_;
+
+  /// Drops a reset's options, mask and seeds at the end of a scope.
+  struct Forgotten {
+    DeviceSimulator& simulator;
+    ~Forgotten() { simulator.forget_request(); }
+  };
 
   static constexpr const char* kAdvice =
       ". What PyTorch or CuPy keep for later counts as used: torch.cuda.empty_cache() and "

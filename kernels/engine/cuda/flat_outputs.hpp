@@ -138,10 +138,10 @@ template <class E, class M>
 void stage(FlatWalk<E, M>& walk, ClearFinal) {
   const auto& shared = walk.work.shared;
   const FinalRows wanted = shared.bound.rows_of_final();
-  if (wanted == FinalRows::zero)
-    for_each_final_run<E>(shared, [&](Output output, int64_t first, int64_t bytes) {
-      walk.machine.zero(static_cast<char*>(shared.bound.at[output]) + first, bytes * shared.worlds);
-    });
+  const flat::OnHost zero{[&](Output output, int64_t first, int64_t bytes) {
+    walk.machine.zero(static_cast<char*>(shared.bound.at[output]) + first, bytes * shared.worlds);
+  }};
+  if (wanted == FinalRows::zero) for_each_final_run<E>(shared, zero);
   if (wanted == FinalRows::clear_ended)
     for_each_type(roles_of<typename E::Schema>{}, [&](auto role) {
       using R = typename decltype(role)::type;

@@ -55,11 +55,12 @@ struct ClearScratchJob {
 template <class E, class M, class X>
   requires(IsLeaf<X> && is_row_stage<X>)
 void stage(FlatWalk<E, M>& walk, X x) {
-  for_each_job<E>(x, walk.work.shared, [&](auto job) {
+  const flat::OnHost enqueue{[&](auto job) {
     using Job = decltype(job);
     enqueue_rows<flat::RowJob<E, Job>>(
         walk, flat::rows_enqueued<typename Job::Table>(walk.work.shared.params));
-  });
+  }};
+  for_each_job<E>(x, walk.work.shared, enqueue);
 }
 template <class E, class M, auto F>
 void stage(FlatWalk<E, M>& walk, EachTogether<F>) {

@@ -56,6 +56,17 @@ GE_FN FlatPlace flat_place(int64_t i, int rows) {
 
 namespace flat {
 
+/// Wraps a host function for templates of both machines, whose lambdas may call no host function.
+template <class F>
+struct OnHost {
+  F f;
+  GE_EITHER_MACHINE
+  template <class... Given>
+  GE_FN void operator()(Given... given) const {
+    f(given...);
+  }
+};
+
 template <class E>
 using SchemaOf = typename E::Schema;
 template <class E>

@@ -154,7 +154,7 @@ using chain = typename ChainOf<L...>::type;
 
 // ---- phases, which the life cycle makes of stages (episode.hpp)
 
-/// Lanes per world that a phase is compiled for on a GPU, the default first (tuning.hpp).
+/// Lanes per world that a phase may be compiled for on a GPU (tuning.hpp).
 template <int... G>
 struct Lanes {};
 

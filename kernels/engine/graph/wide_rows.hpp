@@ -128,11 +128,6 @@ class ElementRow {
 using ByteRow = ElementRow<uint8_t>;
 using FloatRow = ElementRow<float>;
 
-template <class Element>
-using WriterOf =
-    std::conditional_t<std::is_same_v<Element, bool>, BitRow,
-                       std::conditional_t<std::is_same_v<Element, uint8_t>, ByteRow, FloatRow>>;
-
 /// A field of a wide row; its type is the row's.
 inline FieldInfo wide_field(const char* name, std::vector<int64_t> shape, const char* doc,
                             double low = 0, double high = 1) {

@@ -58,10 +58,10 @@ class DrawList {
   void add_split(const int8_t* mask, int32_t* to) {
     for (const RoleShape& role : simulator_.roles()) {
       const int64_t rows = simulator_.worlds() * role.count;
-      const int8_t* const own = role.has_mask ? mask : nullptr;
+      const bool masked = mask != nullptr && role.has_mask;
+      const int8_t* const own = masked ? mask + role.rows[kActionMask].first : nullptr;
       add_words({role.name, role.ranges, role.is_float, rows, own, role.mask_elements}, to);
       to += rows * role.words();
-      if (mask != nullptr) mask += rows * role.mask_elements;
     }
   }
 

@@ -229,7 +229,8 @@ GE_COLD BuildFacts::Role facts_of_role(const typename E::Schema::Params& params)
     role.shape.mask_elements = elements_of<role_row<E, R, kActionMask>>(params);
   if constexpr (has_role_rows<E, R, kRewardParts>)
     role.reward_parts = row_fields<role_row<E, R, kRewardParts>>(params);
-  role.shape.has_mask = RoleTraits<S>::choices || has_rows<R, kActionMask>;
+  role.shape.has_mask = has_masks<E> && (RoleTraits<S>::choices || has_rows<R, kActionMask> ||
+                                         has_rows<E, kActionMask>);
   return role;
 }
 template <class E>

@@ -6,8 +6,8 @@
 
 namespace ge {
 
-/// Lane counts per world that a phase is compiled for on a GPU, at most four; the first is the
-/// default until a measurement chooses another.
+/// Lane counts per world that a phase may be compiled for on a GPU, at most four;
+/// cuda/lanes_kept.hpp says which of them are, and which runs by default.
 struct LaneCounts {
   int at[4];
   // NOLINTNEXTLINE(google-explicit-constructor): `.step_lanes = 32` reads as it means

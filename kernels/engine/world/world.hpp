@@ -158,7 +158,7 @@ struct Shared {
   const void* actions;
   int32_t flat_actions;       // number of flat actions where one number encodes all categories;
                               // else 0
-  RoleForm role_form;         // of rows of roles
+  RoleForm role_form;         // of rows and actions of roles
   bool shows_only;            // a reset that restarts no world: `observe`
   const uint8_t* reset_mask;  // null: all
   int32_t seed_count;         // of a reset; 0: random streams go on

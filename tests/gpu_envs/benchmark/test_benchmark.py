@@ -228,7 +228,8 @@ def test_actions_of_mixed_roles_are_words() -> None:
             {"name": "movers", "action": [number], **shared},
         ],
         "parts": [
-            {"role": "choosers", "first": 0, "count": 2, "begin": 0, "is_float": False, "outputs": seen},
+            {"role": "choosers", "first": 0, "count": 2, "begin": 0, "is_float": False,
+             "outputs": seen},
             {"role": "movers", "first": 2, "count": 1, "begin": 8, "is_float": True,
              "outputs": {"obs": {**seen["obs"], "begin": 32}}},
         ],

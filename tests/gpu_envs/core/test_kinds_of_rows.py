@@ -13,6 +13,7 @@ import pytest
 from gymnasium import spaces
 
 import gpu_envs
+from gpu_envs.core import role_actions
 
 WORLDS = 3
 ROLES = ("painter", "reader", "judge")
@@ -190,3 +191,83 @@ def test_rollouts_have_rows_of_each_kind_and_weigh_its_parts(trained) -> None:
 def test_a_part_that_no_role_has_is_refused(trained) -> None:
     with pytest.raises(ValueError, match=r"unknown reward part of Fair-v0.*stroke"):
         trained(reward_weights="strokes=2")
+
+
+@pytest.mark.parametrize("layers", [1, 7])
+def test_a_world_without_a_state_shows_the_rows_of_all_kinds(layers: int) -> None:
+    env = gpu_envs.parallel_env("Fair-v0", layers=layers)
+    observations, _ = env.reset(seed=3)
+    batch = gpu_envs.batched_parallel_env("Fair-v0", 2, device="cpu", layers=layers)
+    batch.reset(seed=3)
+    state, several = env.state(), batch.state()
+    assert env.state_space.contains(state)
+    assert several.shape == (2, *env.state_space.shape) and several.dtype == state.dtype
+    begin = 0
+    for role in batch.roles:
+        shape = (*SIZE, 3) if role.name == "painter" else role.observation_space.shape
+        for agent in role.agents:  # some are absent
+            end = begin + int(np.prod(shape))
+            seen = observations.get(agent, np.zeros(shape))
+            while isinstance(seen, dict):  # a mask beside the row, layers beside the colours
+                seen = seen.get("observation", seen.get("rgb"))
+            assert np.array_equal(state[begin:end].reshape(shape), seen)
+            begin = end
+    assert begin == len(state)
+    assert np.array_equal(state, several[0])
+    env.close()
+    batch.close()
+
+
+def test_a_number_beyond_32_bits_is_refused_beside_roles_of_floats(make_vec) -> None:
+    env = make_vec("Fair-v0", WORLDS, role="reader")
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="4294967296 is too large for int32"):
+        env.step(np.full(env.num_envs, 2**32))
+    assert (env.simulator.get("world.step") == 0).all()
+
+
+def test_actions_are_written_in_and_outside_inference_mode(make_simulator, monkeypatch) -> None:
+    torch = pytest.importorskip("torch")
+    simulator = make_simulator("Fair-v0", WORLDS, roles="split")
+    monkeypatch.setattr(role_actions, "to_library", lambda array, _: torch.from_numpy(array))
+    monkeypatch.setattr(role_actions.RoleReader, "_is_on_device", lambda *_: True)
+    place = role_actions.Place("cuda:0", "torch")
+    with torch.inference_mode():
+        actions = role_actions.RoleActions(place, simulator.kinds, simulator.roles)
+    for inside in (True, False):
+        with torch.inference_mode(inside):
+            sizes = {r.name: (WORLDS, r.count, *r.action_space.shape) for r in simulator.roles}
+            given = {name: torch.ones(size, dtype=torch.int64) for name, size in sizes.items()}
+            given["judge"] = given["judge"].bfloat16()
+            parts = simulator.kinds.actions.all_parts(actions.read(given))
+    assert (parts[0] == 1).all() and (parts[1] == 1).all()
+    assert (parts[2].view(torch.float32) == 1).all()
+
+
+@pytest.mark.parametrize("worlds", [1, 3])
+def test_masked_draws_are_legal_wherever_a_mask_begins(make_simulator, worlds: int) -> None:
+    simulator = make_simulator("Fair-v0", worlds, roles="split", painter_count=1)
+    outputs = simulator.reset(seed=2)
+    for _ in range(100):
+        drawn = simulator.sample_actions(outputs.action_mask)
+        masks = simulator.by_role(outputs.action_mask)
+        chosen = dict(zip(ROLES, simulator.kinds.actions.all_parts(drawn), strict=True))
+        for role in ("painter", "reader"):
+            mask = np.asarray(masks[role])
+            allowed = np.take_along_axis(mask, chosen[role][..., None].astype(int), -1)[..., 0]
+            assert (allowed[mask.any(-1)] == 1).all(), role
+        outputs = simulator.step(drawn)
+
+
+def test_the_only_role_has_its_spaces_where_rows_are_split(make_simulator) -> None:
+    simulator = make_simulator("Court-v0", WORLDS, roles="split")
+    (judge,) = simulator.roles
+    assert (judge.name, judge.count, judge.has_mask) == ("judge", 1, False)
+    assert judge.observation_space.shape == (3,) and judge.action_space.shape == (2,)
+    simulator.reset(seed=1)
+    outputs = simulator.step({"judge": np.full((WORLDS, 1, 2), 0.5, np.float32)})
+    assert outputs.action_mask is None
+    assert np.array_equal(simulator.by_role(outputs.obs)["judge"][:, 0], [[1, 0, 0]] * WORLDS)
+    env = gpu_envs.batched_parallel_env("Court-v0", WORLDS, group="role", device="cpu")
+    assert env.observation_spaces["judge"].shape == (3,)
+    env.close()

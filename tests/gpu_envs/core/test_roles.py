@@ -84,7 +84,6 @@ def test_agents_of_one_role_apart_are_found_too(make_simulator) -> None:
     roles = simulator.roles
     assert [(role.name, role.first, role.count) for role in roles] == [("fox", 0, 3), ("hen", 1, 2)]
     assert [list(role.numbers) for role in roles] == [[0, 2, 3], [1, 4]]
-    assert not roles[0].is_run
     parts = simulator.by_role(np.arange(10).reshape(2, 5))
     assert parts["fox"].tolist() == [[0, 2, 3], [5, 7, 8]]
     assert parts["hen"].tolist() == [[1, 4], [6, 9]]

@@ -423,3 +423,13 @@ def test_role_of_several_agents_is_no_single_environment() -> None:
         gymnasium.make("gpu_envs/HideSeek-v0", role="hider")
     with pytest.raises(ValueError, match=r"'drummer' of Troupe-v0 has 2 agents.*make_vec"):
         gymnasium.make("gpu_envs/Troupe-v0", role="drummer")
+
+
+def test_a_float_that_rounds_to_a_bound_is_played_once(make_vec) -> None:
+    env = make_vec("SwarmTag-v0", WORLDS, role="chaser", **SMALL["SwarmTag-v0"])
+    env.reset(seed=1)
+    env.step(np.full(env.action_space.shape, 1 + 1e-9))
+    assert (env.simulator.get("world.step") == 1).all()
+    with pytest.raises(ValueError, match="action"):
+        env.step(np.full(env.action_space.shape, 1.5))
+    assert (env.simulator.get("world.step") == 1).all()

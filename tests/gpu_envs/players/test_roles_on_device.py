@@ -5,6 +5,7 @@ The simulator is a real one that says it is on a GPU; what is stepped is looked 
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 from typing import Any
 
@@ -123,3 +124,11 @@ def test_answers_on_the_device_are_not_looked_at(device, torch) -> None:
 
     player = other_players.Called(double, drummer, shout)
     assert (player(other_players.Seen(Outputs(), None, None)) == 9).all()
+
+
+def test_roles_without_agents_may_be_named_among_the_actions(make_simulator) -> None:
+    simulator = make_simulator("Troupe-v0", WORLDS)
+    empty = dataclasses.replace(simulator.roles[0], name="ghost", count=0)
+    actions = role_actions.RoleActions(simulator, simulator.kinds, (*simulator.roles, empty))
+    given = simulator.by_role(simulator.sample_actions())
+    assert actions.read({**given, "ghost": np.zeros((WORLDS, 0), int)}) is actions.whole

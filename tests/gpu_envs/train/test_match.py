@@ -344,3 +344,11 @@ def test_the_package_has_the_command(tmp_path: Path, capsys: Any) -> None:
     path = write(tmp_path / "p", "CartPole-v0")
     assert __main__.main(["evaluate", str(path), "--episodes", "2"]) == 0
     assert "CartPole-v0: 2 episodes" in capsys.readouterr().out
+
+
+def test_a_run_with_options_of_another_version_is_named(tmp_path: Path, capsys: Any) -> None:
+    path = write(tmp_path / "p", "CartPole-v0")
+    tree = checkpoint.load(path)
+    tree["config"] |= {"total_steps": 1, "bogus_option": 2}
+    checkpoint.save(path, tree)
+    one_line(output(capsys, path), str(path), "bogus_option", "use the gpu_envs that saved it")

@@ -5,7 +5,8 @@
 //   readers    see a wide row and have a wide mask; one part of a reward; leave one by one
 //   judge      sees three floats, acts in floats, names neither a mask nor parts
 //
-// Fair-v0 has readers of bytes over a background, Hall-v0 readers of floats made by a squad.
+// Fair-v0 has readers of bytes over a background, Hall-v0 readers of floats made by a squad,
+// Court-v0 a judge alone.
 #pragma once
 
 #include "engine/environment.hpp"
@@ -277,8 +278,32 @@ struct Environment {
                              .agents = "painter_count + reader_count + 1"};
 };
 
+// ---- one role, which has a name
+
+struct LoneJudge {
+  struct Schema {
+    using Params = fair::Params;
+    using roles = Types<Judge>;
+    using tables = Types<Judges>;
+  };
+  using W = World<Schema>;
+  static GE_FN void begin(const W&, Score& score) { score.sum = 0.0f; }
+  static GE_FN void judge(const W&, Score& score, Reward& reward, const Mark& mark) {
+    score.sum += mark.praise - mark.blame;
+    reward.value = mark.praise;
+  }
+  static GE_FN void show_sheet(const W& w, Sheet& sheet, const Score& score) {
+    sheet = {float(w.step()), score.sum, 0.0f};
+  }
+  using Reset = Stages<Each<&LoneJudge::begin>>;
+  using Step = Stages<Each<&LoneJudge::judge>>;
+  using Observe = Stages<ObserveAs<Judge, &LoneJudge::show_sheet>>;
+  static constexpr Card card{.doc = "a judge alone", .max_episode_steps = 12};
+};
+
 using Builds =
     ge::Builds<Build<"Fair-v0", Environment<Bytes, &Rules<Bytes>::show_bytes>>,
-               Build<"Hall-v0", Environment<Book<float>, &Rules<Book<float>>::show_floats>>>;
+               Build<"Hall-v0", Environment<Book<float>, &Rules<Book<float>>::show_floats>>,
+               Build<"Court-v0", LoneJudge>>;
 
 }  // namespace gpu_envs::envs::fair
