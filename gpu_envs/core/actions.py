@@ -79,9 +79,11 @@ class ActionReader:
 
     def is_native(self, actions: object) -> bool:
         """Whether the native reader takes an object as it is, whatever the values."""
+        if type(actions) is not np.ndarray:
+            return False
+        is_bool = self._takes_bools and actions.dtype.kind == "b"
         return (
-            type(actions) is np.ndarray
-            and actions.dtype.name in _NATIVE[self._kinds]
+            (is_bool or actions.dtype.name in _NATIVE[self._kinds])
             and actions.dtype.isnative
             and actions.flags.c_contiguous
             and actions.shape in self._shapes

@@ -102,6 +102,13 @@ def test_booleans_choose_between_two(actions: object) -> None:
     assert pairs.tolist() == [[1, 0], [0, 1], [0, 0]]
 
 
+def test_booleans_are_taken_natively_where_they_are_actions() -> None:
+    """An error of a caller's report must not lead to a second try, which would step again."""
+    bools = np.zeros(3, bool)
+    assert _reader([Field("a", "int32", choices=2)]).is_native(bools)
+    assert not _reader([Field("a", "int32", choices=3)]).is_native(bools)
+
+
 def test_boolean_tensors_are_used_where_they_are(torch) -> None:
     tensor = torch.tensor([True, False, True])
     assert _reader(TWO).locate(tensor)[:2] == (tensor.data_ptr(), "uint8")
