@@ -17,7 +17,7 @@ from gpu_envs.known import registration
 from gpu_envs.policies import agent_kinds, checkpoint
 from gpu_envs.policies.layers import RowShape
 from gpu_envs.policies.networks import Policy
-from gpu_envs.policies.options import PolicyOptions
+from gpu_envs.policies.options import Own, PolicyOptions
 
 # Keys of a file that keeps a whole run, whose other options the trainer checks.
 _WHOLE = {"total_steps", "num_envs"}
@@ -86,6 +86,12 @@ def require_known(path: Path, kept: Mapping[str, Any], options: type[PolicyOptio
             f"{path}: was saved with options that this gpu_envs does not have "
             f"({', '.join(sorted(unknown))}): use the gpu_envs that saved it"
         )
+
+
+def restored(path: Path, kept: Mapping[str, Any], options: type[Own]) -> Own:
+    """Return the options in a file; those that older files lack have their defaults."""
+    require_known(path, kept, options)
+    return options(**kept)
 
 
 def require_alike(path: Path, tree: Mapping[str, Any], simulator: Simulator) -> None:

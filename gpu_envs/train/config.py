@@ -17,7 +17,6 @@ from typing import Any, get_type_hints
 
 from gpu_envs import errors
 from gpu_envs.known import measures, registration
-from gpu_envs.policies import saved
 from gpu_envs.policies.options import PolicyOptions, flag_of, option
 from gpu_envs.terminal import flags
 from gpu_envs.train import by_role
@@ -273,12 +272,6 @@ BY_ROLE = tuple(f.name for f in dataclasses.fields(Config) if f.metadata.get("by
 def folder_of(config: Config) -> Path:
     """Return the folder of a run's results."""
     return Path(config.out.replace("<env>", config.env).replace("<seed>", str(config.seed)))
-
-
-def restored(path: Path, kept: Mapping[str, Any]) -> Config:
-    """Return the configuration in a file; options that older files lack have their defaults."""
-    saved.require_known(path, kept, Config)
-    return Config(**kept)
 
 
 def reader(name: str) -> Callable[[str], Any]:

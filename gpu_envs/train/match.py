@@ -26,7 +26,7 @@ from gpu_envs.policies.sharing import groups
 from gpu_envs.policies.teams import NOBODY
 from gpu_envs.terminal import console, flags
 from gpu_envs.train import evaluate, settings, task_measures, worlds
-from gpu_envs.train.config import Config, make, restored
+from gpu_envs.train.config import Config, make
 
 Played = tuple[Tensor, Tensor, list[str]]  # returns and lengths, (worlds, agents); own measures
 _HEAD = ("who plays", "mean return", "error", "median", "least", "most", "length")
@@ -169,7 +169,7 @@ def _is_file(word: str) -> bool:
 
 
 def _saved(path: Path) -> Config:
-    return restored(path, saved.read(path)["config"])
+    return saved.restored(path, saved.read(path)["config"], Config)
 
 
 def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespace]:
@@ -252,7 +252,7 @@ def _apart(given: argparse.Namespace, env: str, played: settings.Settings) -> li
         if path is None:
             continue
         raw = saved.read(path)["config"]
-        run = restored(path, raw)
+        run = saved.restored(path, raw, Config)
         measured_in = settings.evaluation(run)
         if "sampled_evaluation" not in raw:
             del measured_in[settings.ACTIONS]

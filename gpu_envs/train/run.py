@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import errors
-from gpu_envs.policies import checkpoint
+from gpu_envs.policies import checkpoint, saved
 from gpu_envs.policies.options import flag_of
 from gpu_envs.train import by_role
 from gpu_envs.train.command import parse
-from gpu_envs.train.config import BY_ROLE, Config, folder_of, make, reader, restored
+from gpu_envs.train.config import BY_ROLE, Config, folder_of, make, reader
 from gpu_envs.train.session import CHECKPOINT, Session
 
 # Options that may differ when a run is resumed: none changes the policies or the learned samples.
@@ -34,7 +34,7 @@ def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, A
     checkpoint.require(path, tree, {"kind": "run"})
     for learner in tree["state"]["learners"]:  # policy, optimiser, earlier policies
         checkpoint.require_finite(path, learner, f"policy/{learner['name']}")
-    kept = restored(path, tree["config"]).facts()
+    kept = saved.restored(path, tree["config"], Config).facts()
     if kept["env"] != config.env:
         raise checkpoint.mismatch(path, "env", kept["env"], config.env)
     for name, value in choices.items():
