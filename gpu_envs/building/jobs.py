@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -144,12 +145,16 @@ def _taken(job: Compile, printed: str, progress: Progress) -> tuple[Path, list[s
 
 
 _SHOWN = 40  # lines of what a compiler printed
+# What nvcc says of a rule that calls a function without GE_FN.
+_HOST_ONLY = re.compile(r'calling a (?:constexpr )?__host__ function\("([^"]+)"\)')
 
 
 def _failure(job: Compile, printed: str) -> str:
     """Return the message of a command that failed, with the engine's own errors first."""
     lines = printed.rstrip().splitlines()
     own = [line.strip() for line in lines if "GE:" in line][:1]
+    if found := _HOST_ONLY.search(printed):
+        own.insert(0, f"GE: {found[1]} is a function of the host that a rule calls: mark it GE_FN")
     if not own and len(lines) > _SHOWN:  # long lists of who includes whom stand before the cause
         own = [line.strip() for line in lines if "error:" in line][:1]
     log = job.object.with_suffix(".log")

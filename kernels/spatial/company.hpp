@@ -12,7 +12,7 @@ struct Closeness {
   float slope;  // -decay / range [1/length]
   float touch;  // centres that are closer than this touch, and are no company; 0: none does
 };
-inline Closeness make_closeness(double range, double decay, double touch) {
+GE_FN Closeness make_closeness(double range, double decay, double touch) {
   return {float(range), float(range * range), float(-decay / range), float(touch)};
 }
 

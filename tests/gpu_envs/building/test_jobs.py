@@ -57,6 +57,18 @@ def test_a_failure_says_the_engines_rule_first_and_names_the_line(tmp_path: Path
     assert (tmp_path / "out" / "a.log").exists()
 
 
+def test_a_function_of_the_host_in_a_rule_is_named_with_the_remedy(tmp_path: Path) -> None:
+    job = _job(tmp_path, "a", "")
+    said = (
+        'a.hpp(126): error #20014-D: calling a __host__ function("ge::far_off(double)") from a '
+        '__host__ __device__ function("ge::feel") is not allowed\n'
+    )
+    lines = jobs._failure(job, said).splitlines()
+    assert lines[1].endswith("ge::far_off(double) is a function of the host that a rule calls: "
+                             "mark it GE_FN")  # fmt: skip
+    assert "a.hpp(126)" in lines[2]
+
+
 def test_a_long_failure_is_cut_and_says_where_the_rest_is(tmp_path: Path) -> None:
     job = _job(tmp_path, "a", "\n".join(f'int v{k} = "x";' for k in range(60)))
     with pytest.raises(toolchain.CannotBuild) as caught:
