@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpu_envs.building import kept, labels, manifest, places, processor, store, toolchain, upkeep
-from gpu_envs.known import extras, native, registration
+from gpu_envs.known import extras, levels, native, registration
 
 NEEDED = ("numpy", "gymnasium", "pettingzoo")
 OPTIONAL = {  # by the name in the registry: its use, and our extra that installs it
@@ -117,7 +117,7 @@ def _compilers() -> Iterator[Finding]:
             toolchain.python_includes()
     except toolchain.CannotBuild as problem:
         why = "a clone builds what is missing" if is_tree else "only headers of yours need one"
-        built = bool(native.built_levels())
+        built = bool(levels.built())
         yield Finding("-" if built or not is_tree else "!!", f"C++: {problem}", f"({why})")
     try:
         nvcc = toolchain.nvcc()
@@ -147,7 +147,7 @@ def _modules() -> Iterator[Finding]:
     try:
         targets = [native.cpu_target()]
     except ImportError:
-        targets = [f"cpu_{level}" for level in native.built_levels()]
+        targets = [f"cpu_{level}" for level in levels.built()]
     if places.engine_file("cuda").exists():
         targets.append("cuda")
     for target in targets:

@@ -1,10 +1,8 @@
 """Chooses and loads native code, and builds it in a source tree; nothing else does.
 
-The engine exists once per instruction set, and opening one that the processor cannot run would
-crash, so the choice is made from the processor's flags before anything is loaded.
-`GPU_ENVS_CPU=v2|v3|v4|generic` forces one. An environment is a module, loaded when it is first
-made. A source tree first builds files that are missing or older than their sources; an installed
-package is complete.
+The engine exists once per instruction set; `levels` chooses one before anything is loaded. An
+environment is a module, loaded when it is first made. A source tree first builds files that are
+missing or older than their sources; an installed package is complete.
 """
 
 from __future__ import annotations
@@ -21,17 +19,13 @@ from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpu_envs.building import labels, manifest, places, processor, toolchain, upkeep
-from gpu_envs.known import registration
+from gpu_envs.building import labels, manifest, places, toolchain, upkeep
+from gpu_envs.known import levels, registration
 from gpu_envs.known.outputs import Outputs
 
 if TYPE_CHECKING:
     from gpu_envs._native import Simulator as NativeSimulator
 
-_UNBUILT = (
-    "gpu_envs has no compiled engine for this machine: install the package with `pip install .` "
-    "(a source tree builds itself where there is a C++ compiler)"
-)
 _RESTART = "restart Python"
 _loading = threading.RLock()
 _ready: dict[tuple[str, str], Path] = {}  # the module that is loaded, by target and id
@@ -48,54 +42,6 @@ def _forked() -> None:
 
 
 os.register_at_fork(after_in_child=_forked)
-
-
-def _is_built(target: str) -> bool:
-    return places.engine_file(target).exists() and places.bindings_file(target).exists()
-
-
-def built_levels() -> tuple[str, ...]:
-    """Instruction sets whose engine is built, best first."""
-    return tuple(level for level in processor.LEVELS if _is_built(f"cpu_{level}"))
-
-
-def _can_build() -> bool:
-    if not places.is_source_tree() or not os.access(places.PACKAGE, os.W_OK):
-        return False
-    try:
-        return bool(toolchain.cxx())
-    except toolchain.CannotBuild:
-        return False
-
-
-def _forced_level(forced: str, built: tuple[str, ...], runnable: tuple[str, ...]) -> str:
-    if forced not in processor.LEVELS:
-        raise ImportError(
-            f"GPU_ENVS_CPU must be one of {', '.join(processor.LEVELS)}, got {forced!r}"
-        )
-    if forced not in built and not _can_build():
-        raise ImportError(f"GPU_ENVS_CPU={forced} is not built (built: {', '.join(built)})")
-    if forced not in runnable:
-        raise ImportError(
-            f"GPU_ENVS_CPU={forced} does not run on this processor "
-            f"(runnable: {', '.join(runnable)})"
-        )
-    return forced
-
-
-def _chosen_level() -> str:
-    built, runnable = built_levels(), processor.runnable_levels()
-    forced = os.environ.get("GPU_ENVS_CPU")
-    if forced:
-        return _forced_level(forced, built, runnable)
-    if _can_build():
-        return runnable[0]
-    for level in built:
-        if level in runnable:
-            return level
-    if not built:
-        raise ImportError(next(manifest.problems("modules/lib", "modules/_"), _UNBUILT))
-    raise ImportError(f"this processor runs {', '.join(runnable)}; built: {', '.join(built)}")
 
 
 # ---- bringing files up to date, looking through them, opening them
@@ -291,7 +237,7 @@ def described(name: str) -> dict[str, Any]:
     """
     found = registration.find(name)
     home = registration.home(found["id"])
-    if home.header is None and places.is_source_tree() and built_levels():
+    if home.header is None and places.is_source_tree() and levels.built():
         file = places.module_file(home.stem, cpu_target())
         if file.exists() and not upkeep.is_current(file, cpu_target()):
             at(cpu_target(), found["id"])
@@ -383,7 +329,7 @@ def describe(target: str, path: Path) -> list[dict[str, Any]]:
 @functools.cache
 def cpu_target() -> str:
     """Return the target of the best instruction set, or of the forced one."""
-    return f"cpu_{_chosen_level()}"
+    return f"cpu_{levels.chosen()}"
 
 
 def cpu() -> Any:
@@ -416,7 +362,7 @@ def cuda() -> Any:
         ValueError: Where there may be one, but its engine cannot be built or loaded.
     """
     try:
-        if not _is_built("cuda") and not builds_cuda():
+        if not levels.is_built("cuda") and not builds_cuda():
             raise NoDevice("device 'cuda' is not available: this build has no CUDA module")
         if places.settle_cuda() == "0":
             raise NoDevice("device 'cuda' is not available: this tree is set to GPU_ENVS_CUDA=0")

@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))  # last: what is insta
 
 import gpu_envs
 from gpu_envs.building import places, processor
-from gpu_envs.known import native, registration
+from gpu_envs.known import levels, native, registration
 from gpu_envs.terminal import broken_pipes
 from scripts.checks import golden_cases
 
@@ -68,7 +68,7 @@ def main() -> int:
     if not Path(gpu_envs.__file__).is_relative_to(sys.prefix):
         print(f"gpu_envs was imported from {gpu_envs.__file__}, not from {sys.prefix}")
         return 1
-    built, runnable = native.built_levels(), processor.runnable_levels()
+    built, runnable = levels.built(), processor.runnable_levels()
     unrunnable = ", ".join(level for level in built if level not in runnable)
     print(f"built: {', '.join(built)}" + (f"; not run here: {unrunnable}" * bool(unrunnable)))
     problems = [p for level in built if level in runnable for p in wrong(level)]

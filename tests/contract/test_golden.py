@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from gpu_envs.building import places, processor
-from gpu_envs.known import native, registration
+from gpu_envs.known import levels, native, registration
 from tests.contract.playing import CASES, LONG, NAMES, Case
 
 OWN = native.cpu_target().removeprefix("cpu_")
 RUNNABLE = processor.runnable_levels()
-LEVELS = sorted({OWN, *(level for level in native.built_levels() if level in RUNNABLE)})
+LEVELS = sorted({OWN, *(level for level in levels.built() if level in RUNNABLE)})
 
 
 def _run(target: str, case: Case, **tuning: Any) -> tuple[str, str]:

@@ -12,7 +12,7 @@ import gpu_envs
 from gpu_envs.__main__ import main
 from gpu_envs.building import places, toolchain
 from gpu_envs.commands import doctor
-from gpu_envs.known import extras, native
+from gpu_envs.known import extras, levels, native
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -75,7 +75,7 @@ def test_what_is_missing_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch
     assert line_of(said, "C++: a C++ compiler is needed")[0].startswith("-")
     assert line_of(said, "torch is not installed")[1] == extras.command("train")
     assert line_of(said, "skrl is not installed")[1] == extras.library_command("skrl")
-    monkeypatch.setattr(native, "built_levels", lambda: ())
+    monkeypatch.setattr(levels, "built", lambda: ())
     said, usable = doctor.text()
     assert line_of(said, "C++: a C++ compiler is needed")[0].startswith("!!") and not usable
 

@@ -14,73 +14,12 @@ import pytest
 from gpu_envs import Simulator
 from gpu_envs.building import labels, places, processor, toolchain
 from gpu_envs.core import pictures
-from gpu_envs.known import native
-
-
-def _pretend(
-    monkeypatch: pytest.MonkeyPatch,
-    built: set[str],
-    runnable: tuple[str, ...],
-    can_build: bool = False,
-) -> None:
-    monkeypatch.setattr(native, "_is_built", lambda target: target in built)
-    monkeypatch.setattr(native, "_can_build", lambda: can_build)
-    monkeypatch.setattr(processor, "runnable_levels", lambda: runnable)
-
-
-def test_best_built_and_runnable_level_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
-    _pretend(monkeypatch, {"cpu_v2", "cpu_v3", "cpu_v4"}, ("v3", "v2", "generic"))
-    assert native._chosen_level() == "v3"
-    assert native.built_levels() == ("v4", "v3", "v2")
-
-
-def test_a_tree_that_can_build_takes_the_best_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
-    _pretend(monkeypatch, {"cpu_v2"}, ("v4", "v3", "v2", "generic"), can_build=True)
-    assert native._chosen_level() == "v4"
-    monkeypatch.setenv("GPU_ENVS_CPU", "v3")
-    assert native._chosen_level() == "v3"
-
-
-def test_environment_variable_forces_a_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    _pretend(monkeypatch, {"cpu_v2", "cpu_v3"}, ("v3", "v2"))
-    monkeypatch.setenv("GPU_ENVS_CPU", "v2")
-    assert native._chosen_level() == "v2"
-
-
-@pytest.mark.parametrize(
-    ("forced", "message"),
-    [("v9", "must be one of"), ("v4", "is not built"), ("v3", "does not run on this processor")],
-)
-def test_impossible_level_is_an_error_that_names_the_variable(
-    monkeypatch: pytest.MonkeyPatch, forced: str, message: str
-) -> None:
-    _pretend(monkeypatch, {"cpu_v2", "cpu_v3"}, ("v2",))
-    monkeypatch.setenv("GPU_ENVS_CPU", forced)
-    with pytest.raises(ImportError, match=f"GPU_ENVS_CPU.*{message}"):
-        native._chosen_level()
-
-
-def test_missing_build_says_how_to_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
-    _pretend(monkeypatch, set(), ("v2",))
-    with pytest.raises(ImportError, match="pip install"):
-        native._chosen_level()
-
-
-def test_a_build_for_better_processors_says_what_this_one_runs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
-    _pretend(monkeypatch, {"cpu_v4"}, ("v2", "generic"))
-    with pytest.raises(ImportError, match="this processor runs v2, generic; built: v4"):
-        native._chosen_level()
+from gpu_envs.known import levels, native
 
 
 def test_forced_level_is_the_one_loaded(run_python: Callable[..., object]) -> None:
     program = "import gpu_envs.known.native as n; print(n.cpu().INSTRUCTION_SET)"
-    for level in set(processor.runnable_levels()) & set(native.built_levels()):
+    for level in set(processor.runnable_levels()) & set(levels.built()):
         printed = run_python(program, GPU_ENVS_CPU=level).stdout  # type: ignore[attr-defined]
         assert level in printed
 
@@ -208,7 +147,7 @@ GOLDEN = """
 import os, sys
 sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)
 from gpu_envs import Simulator
-from gpu_envs.known import native
+from gpu_envs.known import levels, native
 from gpu_envs.core import pictures
 engines = {level: native.at(f"cpu_{level}", "CartPole-v0") for level in sys.argv[1:]}
 for level, engine in [*engines.items(), *reversed(engines.items())]:
@@ -256,7 +195,7 @@ def test_cpu_is_machine_cpu() -> None:
 def driver(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine whose driver answers, in a tree that has no engine for it."""
     monkeypatch.setattr(toolchain, "driver_answers", lambda: True)
-    monkeypatch.setattr(native, "_is_built", lambda target: target != "cuda")
+    monkeypatch.setattr(levels, "is_built", lambda target: target != "cuda")
     monkeypatch.setattr(native, "builds_cuda", lambda: True)
     monkeypatch.setattr(native, "_broken", [])
     monkeypatch.setattr(places, "settings", dict)
