@@ -13,7 +13,7 @@ import numpy as np
 from gpu_envs.known.outputs import Outputs
 
 MACHINE: str  # "cpu" or "cuda"
-INSTRUCTION_SET: str  # "x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "cuda"
+INSTRUCTION_SET: str  # "x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "cuda", "cuda_ptx"
 
 def use_results(type: type[Outputs]) -> None:
     """Hand over the named tuple that results come in; refused unless it names every output."""

@@ -38,7 +38,7 @@ hash_of = places.hash_of
 class Label:
     """The fields of a label; `inputs` is empty in shipped files."""
 
-    kind: str  # "engine", "bindings" or "module"
+    kind: str  # "runtime", "engine", "bindings" or "module"
     target: str
     engine: str  # hash of the engine's headers
     inputs: dict[str, Input] = field(default_factory=dict)

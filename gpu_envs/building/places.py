@@ -20,6 +20,7 @@ MODULES = PACKAGE / "modules"
 CATALOGUE = PACKAGE / "catalogue"
 RULES = PACKAGE / "building"  # inputs of all that is built
 SUFFIX = EXTENSION_SUFFIXES[0]  # of this interpreter
+PTX = "cuda_ptx"  # target whose kernels an interpreter of PTX runs on the CPU
 
 TASKS = "tasks"  # folder of the environments of a family
 _BUILDS = re.compile(r"^using Builds\b", re.MULTILINE)  # marks a header as an environment
@@ -237,6 +238,11 @@ def bindings_file(target: str, folder: Path = MODULES) -> Path:
     return folder / f"_{target}{SUFFIX}"
 
 
+def runtime_file(target: str, folder: Path = MODULES) -> Path:
+    """Return the interpreter of PTX, which stands in for CUDA's runtime; only `cuda_ptx` has it."""
+    return folder / f"libcudart_{target}.so"
+
+
 def module_file(stem: str, target: str, folder: Path = MODULES) -> Path:
     """Return an environment's module."""
     return folder / f"{stem}.{target}.so"
@@ -268,6 +274,14 @@ def read_json(path: Path) -> object:
         return json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
+
+
+def cuda_target() -> str:
+    """Return the target of device "cuda": `cuda_ptx` with GPU_ENVS_CUDA_RUNTIME=interpreted."""
+    given = os.environ.get("GPU_ENVS_CUDA_RUNTIME", "").strip().lower()
+    if given not in ("", "driver", "interpreted"):
+        raise ValueError(f"GPU_ENVS_CUDA_RUNTIME must be driver or interpreted, got {given!r}")
+    return PTX if given == "interpreted" else "cuda"
 
 
 # ---- settings of a tree that last until they are reset

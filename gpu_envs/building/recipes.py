@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import compilers, labels, objects, places, store, toolchain
+from . import compilers, labels, objects, places, processor, store, toolchain
 from .objects import Compile
 from .toolchain import CannotBuild
 
@@ -44,7 +44,7 @@ _FACTORY = {
 class Product:
     """One file to build, and all its inputs."""
 
-    kind: str  # "engine", "bindings" or "module"
+    kind: str  # "runtime", "engine", "bindings" or "module"
     title: str
     target: str
     engine: str  # hash of the engine that it is stamped for
@@ -59,7 +59,7 @@ class Product:
 
 def machine_of(target: str) -> str:
     """Return the machine of a target, "cpu" or "cuda"."""
-    return "cuda" if target == "cuda" else "cpu"
+    return "cuda" if target in ("cuda", places.PTX) else "cpu"
 
 
 def _filled(template: str, **values: str) -> str:
@@ -122,11 +122,12 @@ def _compile(
 
 
 def _cuda_includes(target: str) -> list[str]:
-    return ["-isystem", str(toolchain.nvcc().include)] if target == "cuda" else []
+    return ["-isystem", str(toolchain.nvcc().include)] if machine_of(target) == "cuda" else []
 
 
 def _stamped(target: str) -> list[str]:
-    runtime = [f"-DGE_CUDA_RUNTIME={toolchain.nvcc().major}"] if target == "cuda" else []
+    is_cuda = machine_of(target) == "cuda"
+    runtime = [f"-DGE_CUDA_RUNTIME={toolchain.nvcc().major}"] if is_cuda else []
     return [f'-DGE_ENGINE_HASH="{places.engine_hash()}"', f'-DGE_TARGET="{target}"', *runtime]
 
 
@@ -157,9 +158,44 @@ def _rules() -> tuple[Path, ...]:
     return (*names, *sorted(templates.glob("*.in")))
 
 
-def _runtime(machine: str) -> tuple[str, ...]:
+def _runtime(target: str) -> tuple[str, ...]:
     """Return CUDA's runtime, of which every engine and module has a copy."""
-    return (str(toolchain.nvcc().runtime), "-ldl", "-lrt") if machine == "cuda" else ()
+    return (str(toolchain.nvcc().runtime), "-ldl", "-lrt") if target == "cuda" else ()
+
+
+def _interpreter(target: str, folder: Path) -> tuple[Path, ...]:
+    """Return the interpreter of PTX, which takes that place where kernels are interpreted.
+
+    Engine and modules share one: a kernel of a module reads memory that the engine allocated.
+    """
+    return (places.runtime_file(target, folder),) if target == places.PTX else ()
+
+
+def runtime(target: str, folder: Path) -> Product:
+    """The interpreter of PTX: CUDA's runtime, as far as engines and modules call it.
+
+    It is compiled for the best instruction set of this processor, since it never leaves it.
+    """
+    level = processor.runnable_levels()[0]
+    flags = toolchain.visible(toolchain.host_flags(f"cpu_{level}")) + _cuda_includes(target)
+    made = []
+    for source in sorted((places.kernels() / "ptx").rglob("*.cpp")):
+        name = str(source.relative_to(places.kernels()).with_suffix("")).replace("/", ".")
+        made.append(_compile(source, target, flags, name))
+    file = places.runtime_file(target, folder)
+    link = [*_linker(target, strip=False), f"-Wl,-soname,{file.name}"]
+    link += _script(_versions(f"{target}_runtime", ("cuda*", "__cuda*", "ge_ptx_*")))
+    return Product(
+        kind="runtime",
+        title=f"interpreter of PTX ({target})",
+        target=target,
+        engine=places.engine_hash(),
+        file=file,
+        objects=tuple(made),
+        link=tuple(link),
+        tail=("-ldl",),
+        also=_rules(),
+    )
 
 
 def _engine_sources(target: str) -> list[Path]:
@@ -174,14 +210,14 @@ def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
     """The engine: all code without environments and Python, as one shared library."""
     level = toolchain.level_of(target)
     machine = machine_of(target)
-    instruction_set = "cuda" if machine == "cuda" else f"x86-64-{level}"
+    instruction_set = target if machine == "cuda" else f"x86-64-{level}"
     stamp = _filled(
         "stamp.in",
         machine=machine,
         instruction_set=instruction_set if level != "generic" else level,
     )
     flags = toolchain.visible(toolchain.host_flags(target)) + _cuda_includes(target)
-    device_flags = toolchain.visible(toolchain.nvcc_flags()) if machine == "cuda" else []
+    device_flags = toolchain.visible(toolchain.nvcc_flags(target)) if machine == "cuda" else []
     made = []
     for source in _engine_sources(target):
         name = str(source.relative_to(places.kernels()).with_suffix("")).replace("/", ".")
@@ -194,6 +230,7 @@ def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
     names = ("_ZN2ge*", "_ZNK2ge*", "_ZT?N2ge*", "_ZT?St*N2ge*")
     link = [*_linker(target, strip=strip), f"-Wl,-soname,{file.name}", "-Wl,-Bsymbolic-functions"]
     link += _script(_versions(target, names))
+    interpreter = _interpreter(target, folder)
     return Product(
         kind="engine",
         title=f"engine ({target})",
@@ -201,8 +238,9 @@ def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
         engine=places.engine_hash(),
         file=file,
         objects=tuple(made),
-        link=tuple(link),
-        tail=_runtime(machine) or ("-ldl",),
+        link=(*link, "-Wl,-rpath,$ORIGIN") if interpreter else tuple(link),
+        tail=_runtime(target) or ("-ldl",),
+        needs=interpreter,
         also=_rules(),
     )
 
@@ -251,7 +289,7 @@ def _units(
     beside = ("$HEADER", header.parent)
     include = header.name if key else header.relative_to(places.kernels())
     count, weight = places.unit_count(header), _weight(stem, header)
-    flags = toolchain.nvcc_flags() if machine == "cuda" else toolchain.host_flags(target)
+    flags = toolchain.nvcc_flags(target) if machine == "cuda" else toolchain.host_flags(target)
     flags = [*flags, *more, *(toolchain.beside(header.parent, machine) if key else ())]
     for part in range(count):
         text = _filled(
@@ -312,8 +350,8 @@ def module(
         file=places.module_file(name or stem, target, folder),
         objects=tuple(compiled),
         link=(*_linker(target, strip=strip), *_script(shown)),
-        tail=_runtime(machine),
-        needs=(places.engine_file(target, engines),),
+        tail=_runtime(target),
+        needs=(places.engine_file(target, engines), *_interpreter(target, engines)),
         also=_rules(),
         data=tuple(places.data_folders(header)),
     )

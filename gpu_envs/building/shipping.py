@@ -70,7 +70,8 @@ def _keep_pybind11() -> None:
 
 
 def fill_package(package: Path) -> None:
-    """Build everything for a wheel."""
+    """Build everything for a wheel, whose kernels are never interpreted."""
+    os.environ.pop("GPU_ENVS_CUDA_RUNTIME", None)
     modules = package / "modules"
     for left in (modules, package / "kernels"):
         shutil.rmtree(left, ignore_errors=True)

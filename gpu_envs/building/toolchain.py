@@ -104,7 +104,7 @@ def _split(variable: str, text: str) -> list[str]:
 
 
 def level_of(target: str) -> str:
-    """Return the instruction set of a target; the host half of `cuda` has the lowest."""
+    """Return the instruction set of a target; the host half of CUDA has the lowest."""
     if target.startswith("cpu_"):
         return target.removeprefix("cpu_")
     return baseline()
@@ -225,8 +225,10 @@ def _own_architectures() -> list[str]:
     return sorted({found for line in lines if (found := line.strip().replace(".", "")).isdigit()})
 
 
-def architectures() -> list[str]:
+def architectures(*, with_ptx: bool = False) -> list[str]:
     """Return nvcc's list of code: GPU_ENVS_CUDA_ARCHS, the GPUs of this machine, else 9.0.
+
+    With `with_ptx`, PTX is added where the list lacks it.
 
     nvcc's front end, which takes most of the time, runs once per `arch=compute_XX`: once for all
     architectures from 9.0 on and once for all below, for the oldest of each. Our code only
@@ -236,6 +238,7 @@ def architectures() -> list[str]:
     given = os.environ.get("GPU_ENVS_CUDA_ARCHS", "").replace(",", ";")
     names = _RELEASE if given == "release" else [name for name in given.split(";") if name]
     names = [name.replace(".", "") for name in names] or _own_architectures() or ["90"]
+    names += ["ptx"] if with_ptx and "ptx" not in names else []
     plain = [int(name) for name in names if name.isdigit()]
     codes, front = [], "90"
     for name in names:
@@ -259,14 +262,24 @@ def visible(found: list[str]) -> list[str]:
     return [flag.replace("-fvisibility=hidden", "-fvisibility=default") for flag in found]
 
 
-def nvcc_flags() -> list[str]:
-    """Return the flags of every CUDA unit."""
+def _readable(found: list[str]) -> list[str]:
+    """Return nvcc's flags such that PTX is not compressed: the interpreter reads plain text."""
+    return [re.sub("^--compress-mode=.*", "--compress-mode=none", flag) for flag in found]
+
+
+def nvcc_flags(target: str = "cuda") -> list[str]:
+    """Return the flags of every CUDA unit.
+
+    Where PTX is interpreted, `cuda` and `cuda_ptx` have the same flags, and so the same objects.
+    """
     tool = nvcc()
+    for_ptx = places.PTX in (target, places.cuda_target())
     host = [flag for flag in host_flags("cuda") if flag not in ("-std=c++20", "-O3")]
     werror = "-Werror" in host
     host = [flag for flag in host if not flag.startswith(("-W", "-ftemplate"))] + ["-Wno-psabi"]
-    found = [*_named("nvcc"), f"-ccbin={cxx()}", f"-Xcompiler={','.join(host)}"]
-    found += [*architectures(), "-isystem", str(tool.cub)]
+    found = _readable(_named("nvcc")) if for_ptx else _named("nvcc")
+    found += [f"-ccbin={cxx()}", f"-Xcompiler={','.join(host)}"]
+    found += [*architectures(with_ptx=for_ptx), "-isystem", str(tool.cub)]
     if os.environ.get("GPU_ENVS_CUDA_LINES") == "1":
         found += _named("nvcc lines")  # for profilers; it puts the paths of the sources in
     lanes = os.environ.get("GPU_ENVS_CUDA_LANES", "")

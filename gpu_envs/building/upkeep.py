@@ -52,7 +52,7 @@ def build(products: Sequence[Product], *, title: str = "", shipped: bool = False
     wanted = list(dict.fromkeys(job for product in products for job in product.objects))
     title = title or ", ".join(dict.fromkeys(product.title for product in products))
     made = jobs.run(wanted, title)
-    order = {"engine": 0, "bindings": 1, "module": 2}
+    order = {"runtime": 0, "engine": 1, "bindings": 2, "module": 3}
     for product in sorted(products, key=lambda product: order[product.kind]):
         inputs = {} if shipped else _inputs(product, made)
         _check_unchanged(product, made)
@@ -154,7 +154,7 @@ def ensure(
     """Build the engine, its bindings and these environments where they are missing or old.
 
     Args:
-        target: Such as "cpu_v4" or "cuda".
+        target: Such as "cpu_v4", "cuda" or "cuda_ptx".
         stems: Environments of the source tree.
         bindings: Whether Python will load it.
         exact: Whether files built with other flags count as old.
@@ -188,6 +188,8 @@ def ensure_one(product: Product) -> None:
 
 
 def _files(target: str, stems: Sequence[str], bindings: bool) -> Iterator[Path]:
+    if target == places.PTX:
+        yield places.runtime_file(target)
     yield places.engine_file(target)
     if bindings:
         yield places.bindings_file(target)
@@ -197,6 +199,8 @@ def _files(target: str, stems: Sequence[str], bindings: bool) -> Iterator[Path]:
 
 def _products(target: str, stems: Sequence[str], bindings: bool) -> Iterator[Product]:
     known = places.environments()
+    if target == places.PTX:
+        yield recipes.runtime(target, places.MODULES)
     yield recipes.engine(target, places.MODULES)
     if bindings:
         yield recipes.bindings(target, places.MODULES)

@@ -24,7 +24,7 @@ from gpu_envs.building import limits, outside, places, processor, toolchain, upk
 from gpu_envs.known import native, registration
 from gpu_envs.terminal import flags
 
-TARGETS = (*(f"cpu_{level}" for level in processor.LEVELS), "cuda")
+TARGETS = (*(f"cpu_{level}" for level in processor.LEVELS), "cuda", places.PTX)
 
 
 def _parser() -> flags.Parser:
@@ -34,9 +34,11 @@ def _parser() -> flags.Parser:
         epilog="Environment variables: GPU_ENVS_CPU chooses the instruction set, GPU_ENVS_CUDA=1 "
         "builds for CUDA too (0 never, and holds for a tree until `auto` takes it back), "
         "GPU_ENVS_CUDA_ARCHS the architectures (such as '80;90'), GPU_ENVS_CUDA_LANES=all every "
-        "number of lanes, GPU_ENVS_CUDA_LINES=1 line information for profilers, CXX and CXXFLAGS "
-        "the compiler and further flags, GPU_ENVS_CACHE the folder for headers outside the tree, "
-        "GPU_ENVS_STORE that of compiled objects, GPU_ENVS_BUILD_DIR that of generated units.",
+        "number of lanes, GPU_ENVS_CUDA_LINES=1 line information for profilers, "
+        "GPU_ENVS_CUDA_RUNTIME=interpreted runs CUDA's kernels on the CPU, for tests (cuda_ptx), "
+        "CXX and CXXFLAGS the compiler and further flags, GPU_ENVS_CACHE the folder for headers "
+        "outside the tree, GPU_ENVS_STORE that of compiled objects, GPU_ENVS_BUILD_DIR that of "
+        "generated units.",
     )
     parser.add_argument(
         "what",
@@ -79,7 +81,7 @@ def _seconds(text: str) -> float:
 def _targets() -> list[str]:
     """Return the targets built here: this processor's instruction set, and CUDA where wanted."""
     wants_cuda = native.builds_cuda() if places.is_source_tree() else _extends_cuda()
-    return [native.cpu_target(), *(["cuda"] if wants_cuda else [])]
+    return [native.cpu_target(), *([places.cuda_target()] if wants_cuda else [])]
 
 
 def _extends_cuda() -> bool:
@@ -111,6 +113,13 @@ def write_catalogue(stem: str, target: str) -> bool:
     """Write a module's description into the catalogue where it differs; return whether it did."""
     described = native.describe(target, places.module_file(stem, target))
     return registration.remember(registration.Home(stem), described)
+
+
+def _check_targets(targets: Sequence[str]) -> None:
+    if places.PTX in targets and not places.is_source_tree():
+        raise toolchain.CannotBuild(
+            f"{places.PTX} is for tests of gpu_envs: its interpreter is only in a clone"
+        )
 
 
 def _tree(names: Sequence[str], targets: Sequence[str], only_engine: bool) -> None:
@@ -227,7 +236,7 @@ def _why_no_file(header: Path, real: Path) -> str:
 def _built(header: Path, targets: Sequence[str], seconds: float) -> list[dict[str, Any]]:
     """Make the modules of a header and return the descriptions of its environments."""
     described: list[dict[str, Any]] = []
-    runnable = [*(f"cpu_{level}" for level in processor.runnable_levels()), "cuda"]
+    runnable = [*(f"cpu_{level}" for level in processor.runnable_levels()), "cuda", places.PTX]
     for target in sorted(targets or _targets(), key=lambda target: target not in runnable):
         if places.is_source_tree():
             upkeep.ensure(target)
@@ -302,7 +311,7 @@ def _real(path: Path) -> Path:
 
 def _device(targets: Sequence[str]) -> str:
     """Return the `device=` argument for the targets of a header; "" where it needs none."""
-    if "cuda" in (targets or _targets()) or not native.cuda_is_available():
+    if "cuda" in (targets or _targets()) or native.parse_device("auto")[0] == "cpu":
         return ""
     return ", device='cpu'"
 
@@ -335,6 +344,7 @@ def main(argv: Sequence[str]) -> int:
         if options.forget:
             _forget(options.what)
             return 0
+        _check_targets(options.target or ())
         headers, names = _sorted(options.what)
         if options.engine and options.what:
             raise toolchain.CannotBuild("--engine takes no environments: it builds only the engine")

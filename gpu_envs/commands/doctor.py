@@ -148,8 +148,7 @@ def _modules() -> Iterator[Finding]:
         targets = [native.cpu_target()]
     except ImportError:
         targets = [f"cpu_{level}" for level in levels.built()]
-    if places.engine_file("cuda").exists():
-        targets.append("cuda")
+    targets += [name for name in ("cuda", places.PTX) if places.engine_file(name).exists()]
     for target in targets:
         yield from _modules_of(target)
     homes = map(registration.home, registration.environments())
@@ -163,11 +162,13 @@ def _modules_of(target: str) -> Iterator[Finding]:
     homes = map(registration.home, registration.environments())
     stems = sorted({home.stem for home in homes if home.header is None})
     files = {"engine": places.engine_file(target), "bindings": places.bindings_file(target)}
+    if target == places.PTX:
+        files["interpreter"] = places.runtime_file(target)
     files |= {stem: places.module_file(stem, target) for stem in stems}
     by_state: dict[str, list[str]] = {}
     for name, file in files.items():
         by_state.setdefault(_state(file, target), []).append(name)
-    build = f"python -m gpu_envs build{' --target cuda' if target == 'cuda' else ''}"
+    build = f"python -m gpu_envs build{'' if target.startswith('cpu') else f' --target {target}'}"
     is_tree = places.is_source_tree()
     for state, names in by_state.items():
         what = f"{target}, {state}: {', '.join(names)}"
@@ -194,6 +195,12 @@ def _state(file: Path, target: str) -> str:
 
 
 def _cuda() -> Iterator[Finding]:
+    try:
+        if places.cuda_target() == places.PTX:
+            what = "GPU_ENVS_CUDA_RUNTIME=interpreted: device='cuda' interprets PTX on the CPU"
+            yield Finding("-", what, "it is for tests; unset it for a GPU")
+    except ValueError as problem:
+        yield Finding("!!", str(problem))
     if not toolchain.driver_answers():
         yield Finding("-", "no NVIDIA driver answers: device='auto' is the CPU")
         return

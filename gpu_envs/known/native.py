@@ -148,6 +148,8 @@ def _engine(target: str) -> _Opened:
             raise ImportError(f"the engine ({target}) has changed since it was loaded: {_RESTART}")
         return opened
     name = f"gpu_envs.modules._{target}"
+    for file in [places.runtime_file(target)] if target == places.PTX else []:
+        _verified(file, target, _again(file, target, None))  # opened with the engine
     state = _state(_verified(engine, target, _again(engine, target, None)))
     if name not in sys.modules:  # bindings cannot be loaded twice
         file = places.bindings_file(target)
@@ -188,10 +190,13 @@ def _load(target: str, path: Path, home: registration.Home | None = None) -> Any
 def at(target: str, name: str | None = None) -> Any:
     """Return the bindings of a target, "cpu_v4" or "cuda", with an environment's module loaded.
 
+    "cuda" means `cuda_ptx` where GPU_ENVS_CUDA_RUNTIME=interpreted.
+
     Args:
         target: Machine and instruction set.
         name: Id of the environment; None for the engine alone.
     """
+    target = _meant(target)
     with _loading:
         if name is None:
             _up_to_date(target)
@@ -202,6 +207,11 @@ def at(target: str, name: str | None = None) -> Any:
             _remember(target, name, path)
             _ready[target, name] = path
         return bindings
+
+
+def _meant(target: str) -> str:
+    """Return a target as it is, and for "cuda" the one that GPU_ENVS_CUDA_RUNTIME asks for."""
+    return places.cuda_target() if target == "cuda" else target
 
 
 def _module_of(target: str, name: str) -> Path:
@@ -274,6 +284,7 @@ def data_files(target: str, name: str) -> DataFiles:
         target: Of the module, which is loaded if it is not yet.
         name: Id of the environment.
     """
+    target = _meant(target)
     if (target, name) not in _ready:
         at(target, name)
     home, module = registration.home(name), _ready[target, name]
@@ -339,15 +350,15 @@ def cpu() -> Any:
 
 def builds_cuda() -> bool:
     """Whether a source tree builds CUDA: where a driver answers or it was asked for."""
-    wanted = places.settle_cuda()
+    wanted, is_interpreted = places.settle_cuda(), places.cuda_target() == places.PTX
     if wanted == "0" or not places.is_source_tree():
         return False
-    if wanted == "auto" and not toolchain.driver_answers():
+    if wanted == "auto" and not is_interpreted and not toolchain.driver_answers():
         return False
     try:
         toolchain.nvcc()
     except toolchain.CannotBuild:
-        if wanted == "1":
+        if wanted == "1" or is_interpreted:
             raise
         return False
     return True
@@ -362,8 +373,8 @@ def cuda() -> Any:
         ValueError: Where there may be one, but its engine cannot be built or loaded.
     """
     try:
-        if not levels.is_built("cuda") and not builds_cuda():
-            raise NoDevice("device 'cuda' is not available: this build has no CUDA module")
+        if not levels.is_built(places.cuda_target()) and not builds_cuda():
+            raise NoDevice(f"device 'cuda' is not available: {_why_unbuilt()}")
         if places.settle_cuda() == "0":
             raise NoDevice("device 'cuda' is not available: this tree is set to GPU_ENVS_CUDA=0")
         module = at("cuda")
@@ -375,13 +386,23 @@ def cuda() -> Any:
     return module
 
 
+def _why_unbuilt() -> str:
+    if places.cuda_target() == places.PTX and not places.is_source_tree():
+        return "GPU_ENVS_CUDA_RUNTIME=interpreted is for a clone of gpu_envs, not for a package"
+    return "this build has no CUDA module"
+
+
 _broken: list[str] = []  # why CUDA's engine is unusable, after the warning
 
 
 def cuda_is_available() -> bool:
-    """Whether a CUDA device can be used; without a driver nothing is built to find out."""
+    """Whether a CUDA device can be used; without a driver nothing is built to find out.
+
+    Interpreted kernels count, and are built.
+    """
     places.settle_cuda()  # raises for a bad GPU_ENVS_CUDA, instead of using the CPU
-    if _broken or (places.is_source_tree() and not toolchain.driver_answers()):
+    needs_driver = places.is_source_tree() and places.cuda_target() == "cuda"
+    if _broken or (needs_driver and not toolchain.driver_answers()):
         return False
     try:
         bindings = cuda()
@@ -405,8 +426,8 @@ def _no_longer(bindings: Any) -> ValueError:
 def parse_device(device: str) -> tuple[str, int]:
     """Return machine and ordinal: "auto", "cpu", "cuda" or "cuda:1"."""
     name = str(device)
-    if name == "auto":
-        return ("cuda", 0) if cuda_is_available() else ("cpu", 0)
+    if name == "auto":  # interpreted kernels are for tests
+        return ("cuda", 0) if places.cuda_target() == "cuda" and cuda_is_available() else ("cpu", 0)
     machine, colon, ordinal = name.partition(":")
     if machine == "cpu" and not colon:
         return "cpu", 0
@@ -424,7 +445,7 @@ def parse_device(device: str) -> tuple[str, int]:
 
 def target_of(machine: str) -> str:
     """Return the target of a machine, "cpu" or "cuda"."""
-    return cpu_target() if machine == "cpu" else "cuda"
+    return cpu_target() if machine == "cpu" else places.cuda_target()
 
 
 def module(machine: str) -> Any:

@@ -79,8 +79,10 @@ def modules(targets: Sequence[str], folder: Path = places.MODULES) -> Iterator[s
         engine = places.engine_file(target, folder)
         if not engine.exists():
             raise toolchain.CannotBuild(f"{engine} is not built: python -m gpu_envs build")
-        bindings = places.bindings_file(target, folder)
-        for path in (engine, bindings, *sorted(folder.glob(f"*.{target}.so"))):
+        own = [engine, places.bindings_file(target, folder)]
+        if target == places.PTX:
+            own.append(places.runtime_file(target, folder))
+        for path in (*own, *sorted(folder.glob(f"*.{target}.so"))):
             labels.verify(path)
             yield f"module {path.name} {labels.content_hash(path)}"
 

@@ -51,7 +51,8 @@ def make(stems: Sequence[str], python: str, architecture: str, level: str) -> No
     interpreter = find_python(python)
     os.environ["GPU_ENVS_CUDA_ARCHS"] = architecture
     os.environ["GPU_ENVS_CUDA_LANES"] = "all"  # tuning times what is compiled
-    os.environ.pop("GPU_ENVS_CUDA_LINES", None)
+    for name in ("GPU_ENVS_CUDA_LINES", "GPU_ENVS_CUDA_RUNTIME"):
+        os.environ.pop(name, None)
     targets = [f"cpu_{level}", "cuda"]
     shutil.rmtree(FOLDER, ignore_errors=True)
     shipping.prepare_tree()  # keeps pybind11's headers for a Python that lacks them

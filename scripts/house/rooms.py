@@ -36,6 +36,8 @@ ROOMS: dict[str, set[str]] = {
     "envs/*/tasks": {"envs/*"},
     "learning": {"engine/maths"},
     "learning/cuda": {"engine/cuda", "learning"},
+    "ptx": set(),
+    "ptx/runtime": {"ptx"},
     "bindings": {"engine/simulator", "learning", "pictures"},
 }
 HALLS = ("engine", "envs")

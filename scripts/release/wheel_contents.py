@@ -18,8 +18,8 @@ from gpu_envs.terminal import broken_pipes
 
 ROOT = Path(__file__).resolve().parents[2]
 _KINDS = {  # the first that matches
-    "engines": r"gpu_envs/modules/libgpu_envs_\w+\.so",
-    "bindings": r"gpu_envs/modules/_\w+\.[\w.-]+\.so",
+    "engines": r"gpu_envs/modules/libgpu_envs_(cpu_\w+|cuda)\.so",
+    "bindings": r"gpu_envs/modules/_(cpu_\w+|cuda)\.[\w.-]+\.so",
     "modules, CPU": r"gpu_envs/modules/\w+\.cpu_\w+\.so",
     "modules, CUDA": r"gpu_envs/modules/\w+\.cuda\.so",
     "headers for `build`": r"gpu_envs/kernels/(.*\.hpp|flags\.txt|cmake/templates/\w+\.in)",
@@ -58,7 +58,7 @@ def problems(names: set[str]) -> Iterator[str]:
     wanted |= {f"gpu_envs/{path.relative_to(ROOT).as_posix()}" for path in measures}
     # `build` compiles environments of others against these; ours come as modules, the rest built.
     inside = {path.relative_to(ROOT).parts[1] for path in headers}
-    inside -= {"envs", "bindings", "learning"}
+    inside -= {"envs", "bindings", "learning", "ptx"}
     for path in headers:
         if path.relative_to(ROOT).parts[1] in inside:
             wanted.add(f"gpu_envs/{path.relative_to(ROOT).as_posix()}")

@@ -99,6 +99,17 @@ def test_a_driver_without_an_engine_is_told_what_to_build(
     assert "GPU_ENVS_CUDA=auto" in "\n".join(map(str, doctor._cuda()))
 
 
+def test_interpreted_kernels_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(toolchain, "driver_answers", lambda: False)
+    monkeypatch.setenv("GPU_ENVS_CUDA_RUNTIME", "interpreted")
+    assert "device='cuda' interprets PTX on the CPU" in "\n".join(map(str, doctor._cuda()))
+    (tmp_path / "engine.so").touch()
+    monkeypatch.setattr(places, "engine_file", lambda target: tmp_path / "engine.so")
+    monkeypatch.setattr(places, "runtime_file", lambda target: tmp_path / "none.so")
+    said = "\n".join(map(str, doctor._modules()))
+    assert re.search(r"cuda_ptx, not built: .*interpreter.* --target cuda_ptx", said)
+
+
 def test_extras_bring_what_is_said_of_them() -> None:
     project = (ROOT / "pyproject.toml").read_text()
     lists = dict(re.findall(r"^([a-z]+) = \[(.*?)\]$", project, re.MULTILINE))

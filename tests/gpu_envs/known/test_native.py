@@ -253,6 +253,64 @@ def test_nonsense_in_the_environment_is_not_taken_for_no_device(
         native.parse_device("auto")
 
 
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without a driver, on which kernels are interpreted."""
+    engine = SimpleNamespace(device_count=lambda: 1, device_problem=lambda: "")
+    monkeypatch.setenv("GPU_ENVS_CUDA_RUNTIME", "interpreted")
+    monkeypatch.delenv("GPU_ENVS_CUDA", raising=False)
+    monkeypatch.setattr(places, "settings", dict)
+    monkeypatch.setattr(toolchain, "driver_answers", lambda: False)
+    monkeypatch.setattr(toolchain, "nvcc", lambda: None)
+    monkeypatch.setattr(levels, "is_built", lambda target: False)
+    monkeypatch.setattr(native, "_engine", lambda target: SimpleNamespace(bindings=engine))
+    monkeypatch.setattr(native, "_broken", [])
+    native.cuda.cache_clear()
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_interpreted_kernels_are_device_cuda_but_never_auto(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(native, "_up_to_date", asked.append)
+    assert native.builds_cuda() and native.cuda_is_available()
+    assert native.parse_device("cuda") == ("cuda", 0)
+    assert native.parse_device("auto") == ("cpu", 0)
+    assert native.target_of("cuda") == "cuda_ptx" and native.target_of("cpu") != "cuda_ptx"
+    native.at("cuda")
+    assert {*asked} == {"cuda_ptx"}
+    monkeypatch.setenv("GPU_ENVS_CUDA_RUNTIME", "driver")
+    assert native.target_of("cuda") == "cuda" and not native.builds_cuda()
+    native.cuda.cache_clear()
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_interpreted_kernels_need_nvcc_and_no_setting_against_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing() -> None:
+        raise toolchain.CannotBuild("nvcc was not found")
+
+    monkeypatch.setattr(toolchain, "nvcc", missing)
+    with pytest.raises(ValueError, match="device 'cuda' is not available: nvcc was not found"):
+        native.parse_device("cuda")
+    monkeypatch.setenv("GPU_ENVS_CUDA", "0")
+    monkeypatch.setattr(places, "settle_cuda", lambda: "0")
+    with pytest.raises(native.NoDevice, match="device 'cuda' is not available"):
+        native.parse_device("cuda")
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize("device", ["auto", "cuda"])
+def test_an_unknown_runtime_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_CUDA_RUNTIME", "emulated")
+    with pytest.raises(ValueError, match="GPU_ENVS_CUDA_RUNTIME must be driver or interpreted"):
+        native.parse_device(device)
+
+
 def test_a_child_forked_while_a_thread_builds_has_a_lock_of_its_own() -> None:
     done = threading.Event()
     begun = threading.Event()
