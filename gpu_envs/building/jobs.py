@@ -146,15 +146,28 @@ def _taken(job: Compile, printed: str, progress: Progress) -> tuple[Path, list[s
 
 _SHOWN = 40  # lines of what a compiler printed
 # What nvcc says of a rule that calls a function without GE_FN.
-_HOST_ONLY = re.compile(r'calling a (?:constexpr )?__host__ function\("([^"]+)"\)')
+_HOST_ONLY = re.compile(r'calling a (?:constexpr )?__host__ function(?:\("([^"]+)"\))?')
+
+
+def _host_only(lines: Sequence[str]) -> str:
+    """Return the function of the host that a rule calls, by nvcc's errors; "" where none is."""
+    for at, line in enumerate(lines):
+        if found := _HOST_ONLY.search(line):
+            if found[1]:
+                return found[1]
+            # Errors do not name it: below them is the line, and a caret behind the name.
+            shown, caret = [*lines[at + 1 : at + 3], "", ""][:2]
+            name = re.search(r"[\w:]+$", shown[: caret.find("^")])
+            return name[0] if name else "this"
+    return ""
 
 
 def _failure(job: Compile, printed: str) -> str:
     """Return the message of a command that failed, with the engine's own errors first."""
     lines = printed.rstrip().splitlines()
     own = [line.strip() for line in lines if "GE:" in line][:1]
-    if found := _HOST_ONLY.search(printed):
-        own.insert(0, f"GE: {found[1]} is a function of the host that a rule calls: mark it GE_FN")
+    if name := _host_only(lines):
+        own.insert(0, f"GE: {name} is a function of the host that a rule calls: mark it GE_FN")
     if not own and len(lines) > _SHOWN:  # long lists of who includes whom stand before the cause
         own = [line.strip() for line in lines if "error:" in line][:1]
     log = job.object.with_suffix(".log")

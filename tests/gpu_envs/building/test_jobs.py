@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,30 @@ def test_a_function_of_the_host_in_a_rule_is_named_with_the_remedy(tmp_path: Pat
     assert lines[1].endswith("ge::far_off(double) is a function of the host that a rule calls: "
                              "mark it GE_FN")  # fmt: skip
     assert "a.hpp(126)" in lines[2]
+
+
+HOST_ONLY = """
+namespace far { inline int off(int x) { return x + 1; } }
+template <class T> __host__ __device__ T feel(T x) { return far::off(x); }
+__global__ void step(int* x) { *x = feel(*x); }
+"""
+
+
+def test_nvcc_refuses_a_function_of_the_host_in_a_rule(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("GPU_ENVS_CUDA_ARCHS", "ptx")
+    monkeypatch.delenv("CXXFLAGS", raising=False)  # as a user builds
+    try:
+        command = (toolchain.nvcc().path, *toolchain.nvcc_flags())
+    except toolchain.CannotBuild as problem:
+        pytest.skip(f"needs nvcc: {problem}")
+    job = _job(tmp_path, "a", HOST_ONLY)
+    job.source.rename(tmp_path / "a.cu")
+    job = dataclasses.replace(job, source=tmp_path / "a.cu", command=command)
+    with pytest.raises(toolchain.CannotBuild) as caught:
+        jobs.run([job], "one")
+    lines = str(caught.value).splitlines()
+    said = "GE: far::off is a function of the host that a rule calls: mark it GE_FN"
+    assert lines[1] == said and "a.cu(3): error" in lines[2]
 
 
 def test_a_long_failure_is_cut_and_says_where_the_rest_is(tmp_path: Path) -> None:
