@@ -18,7 +18,7 @@ PROVEN = $(PYTHON) scripts/checks/proofs.py $(ANEW)
 INPUTS = $(PYTHON) scripts/checks/package_inputs.py
 LISTED = $(BUILD)/package_inputs_$@.txt
 
-.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all tidy cuda spills wheel release bench docs gpu-check dry-run
+.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all cuda-all tidy cuda spills wheel release bench docs gpu-check dry-run
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+( [a-z-]+)*:.*##' Makefile | sed -E 's/^([a-z -]+):.*## /  \1|/' | column -t -s '|'
@@ -56,7 +56,7 @@ gate:
 	@echo $(GATE)
 
 check-all: ANEW := --anew
-check-all: check asan-all blocks-all release ## check, and what is rarer, believing no proof: docs/checks.md says when
+check-all: check asan-all blocks-all cuda-all release ## check, and what is rarer, believing no proof: docs/checks.md says when
 	scripts/test --slow --anew
 
 asan tsan: export CXXFLAGS += -Werror
@@ -87,6 +87,9 @@ cuda: setup ## compile for CUDA, with NVIDIA's compiler wheels where there is no
 	$(INPUTS) cuda >$(LISTED)
 	$(PROVEN) occupancy --reads $(BUILD)/cuda/*.ptxas.txt benchmarks/instructions.json $(LISTED) \
 	  -- $(PYTHON) scripts/gpu/occupancy.py
+
+cuda-all: cuda # nvcc over the tests' own environments and the examples
+	$(PYTHON) scripts/checks/compile_for_cuda.py
 
 spills:
 	$(PROVEN) spills --reads $(BUILD)/cuda/*.ptxas.txt $$(find kernels/envs -name '*.measures.json' | sort) \

@@ -10,7 +10,7 @@
 //   episodes   end for one agent or for the world, by the rules or cut short
 #pragma once
 
-#include "envs/arena_tables.hpp"
+#include "arena_tables.hpp"
 
 namespace gpu_envs::envs::arena {
 

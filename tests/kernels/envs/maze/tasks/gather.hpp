@@ -2,7 +2,7 @@
 // enter, by its worth.
 #pragma once
 
-#include "envs/maze/maze.hpp"
+#include "../maze.hpp"
 
 namespace gpu_envs::envs::gather {
 

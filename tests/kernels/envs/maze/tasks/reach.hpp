@@ -2,7 +2,7 @@
 // ends in the far corner.
 #pragma once
 
-#include "envs/maze/maze.hpp"
+#include "../maze.hpp"
 
 namespace gpu_envs::envs::reach {
 
