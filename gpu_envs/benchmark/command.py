@@ -86,7 +86,11 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Refuse options that would have no effect."""
+    """Refuse options that would have no effect, and times that say nothing."""
+    if arguments.device.startswith("cuda") and native.target_of("cuda") != "cuda":
+        raise ValueError(
+            "GPU_ENVS_CUDA_RUNTIME=interpreted: an interpreter's times say nothing about a GPU"
+        )
     for name in _OF_FULL:
         if getattr(arguments, name) and not arguments.full:
             raise ValueError(f"--{name.replace('_', '-')} applies to the full run only: add --full")

@@ -422,6 +422,15 @@ def test_tables_print_without_rich(
     assert capsys.readouterr().out.split("\n")[1:5] == ["Title", "    rate", "a      1", "bb    22"]
 
 
+def test_times_of_interpreted_kernels_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_CUDA_RUNTIME", "interpreted")
+    with pytest.raises(SystemExit):
+        benchmark.main(["CartPole", "--device", "cuda:0"])
+    assert "interpreter's times say nothing" in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_unknown_environments_and_options_are_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
