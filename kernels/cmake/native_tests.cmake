@@ -4,6 +4,7 @@
 #   x_blocks_test.cpp     `plain`, `block1` and `block32`
 #   x_shuffled_test.cpp, x_lanes_test.cpp, x_flat_test.cpp   the test executor of that name
 #   x_cuda_test.cpp       build `cuda`: the host's half of CUDA over a runtime that only writes down what it is asked for
+#   x_ptx_test.cpp        no environment: the interpreter of PTX and its CUDA runtime, against the header of `cuda`
 #   x_modules_test.cpp    no environment: the engine as a shared library, which loads real modules
 #   x_engine_test.cpp     the engine alone
 # A source says in lines of its own what its program is a function of, so that scripts/checks/native_tests.py knows when a run
@@ -110,7 +111,8 @@ ge_build(cuda cuda ${GE_LEVEL} device GE_CUDA_LAYOUT)
 file(GLOB host_half CONFIGURE_DEPENDS engine/cuda/*.cpp)
 set(records "${CMAKE_CURRENT_SOURCE_DIR}/engine/cuda/records.cu")
 set_source_files_properties("${records}" PROPERTIES LANGUAGE CXX)
-add_library(ge_cuda_host STATIC EXCLUDE_FROM_ALL ${host_half} "${records}" "${folder}/engine/cuda/fake_runtime.cpp")
+add_library(ge_cuda_host STATIC EXCLUDE_FROM_ALL ${host_half} "${records}" "${folder}/engine/cuda/fake_runtime.cpp"
+  ptx/runtime/streams.cpp)
 target_link_libraries(ge_cuda_host PUBLIC ge_engine)
 target_compile_options(ge_cuda_host PRIVATE ${GE_FLAGS_tested} ${GE_FLAGS_level_${GE_LEVEL}})
 target_include_directories(ge_cuda_host PRIVATE "${folder}")
@@ -125,6 +127,13 @@ ge_build(planted_shuffled shuffled ${GE_LEVEL} planted GE_BLOCK=1)
 ge_build(planted_lanes lanes ${GE_LEVEL} planted GE_CUDA_LAYOUT)
 set(none "")
 ge_build(engine "" ${GE_LEVEL} none)
+ge_build(ptx "" ${GE_LEVEL} none)
+file(GLOB_RECURSE interpreter CONFIGURE_DEPENDS ptx/*.cpp)
+add_library(ge_ptx STATIC EXCLUDE_FROM_ALL ${interpreter})
+target_link_libraries(ge_ptx PUBLIC ge_flags)
+target_compile_options(ge_ptx PRIVATE ${GE_FLAGS_tested} ${GE_FLAGS_level_${GE_LEVEL}})
+target_include_directories(ge_ptx BEFORE PUBLIC "${folder}/engine/cuda/fake")
+target_link_libraries(ge_build_ptx INTERFACE ge_ptx)
 
 # --- real modules, linked as gpu_envs/building/recipes.py links them: of the arena, of CartPole, of one that throws; one
 # made for an engine that is not there; and a second engine of the same objects with a module of its own.
@@ -338,7 +347,7 @@ foreach(source ${sources})
     if(GE_SANITIZE)
       continue()
     endif()
-  elseif(name MATCHES "_(shuffled|lanes|flat|cuda|engine)$")
+  elseif(name MATCHES "_(shuffled|lanes|flat|cuda|engine|ptx)$")
     set(builds ${CMAKE_MATCH_1})
     if(GE_SANITIZE AND NOT GE_SANITIZED_ENVS STREQUAL "all" AND name MATCHES "_shuffled$|(actions|executors)_flat$")
       continue()

@@ -27,23 +27,18 @@ std::vector<Call> FakeRuntime::named(const std::string& name) const {
   return found;
 }
 cudaStream_t FakeRuntime::new_stream(bool is_blocking) {
-  streams.push_back(std::make_unique<FakeStream>(FakeStream{is_blocking, nullptr}));
-  return streams.back().get();
+  return streams.create(is_blocking);
 }
-std::shared_ptr<FakeGraph> FakeRuntime::begin_capture(cudaStream_t stream) {
-  static unsigned long long captures = 0;
-  stream->capture = std::make_shared<FakeGraph>();
-  stream->capture->number = ++captures;
+std::shared_ptr<CUgraph_st> FakeRuntime::begin_capture(cudaStream_t stream) {
+  streams.begin(stream, cudaStreamCaptureModeGlobal);
   return stream->capture;
 }
-void FakeRuntime::end_capture(const std::shared_ptr<FakeGraph>& graph) {
-  for (const auto& stream : streams)
-    if (stream->capture == graph) stream->capture = nullptr;
+void FakeRuntime::end_capture(const std::shared_ptr<CUgraph_st>& graph) {
+  streams.close(graph);
 }
 
 namespace {
 
-thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
 thread_local cudaError_t last = cudaSuccess;
 
 FakeRuntime& fake() {
@@ -53,19 +48,6 @@ cudaError_t with(cudaError_t code) {
   if (code != cudaSuccess) last = code;
   return code;
 }
-bool is_capturing(cudaStream_t stream) {
-  return stream != nullptr && stream->capture != nullptr;
-}
-bool is_anything_captured() {
-  for (const auto& stream : fake().streams)
-    if (is_capturing(stream.get())) return true;
-  return false;
-}
-cudaError_t forbidden(cudaError_t code = cudaErrorStreamCaptureUnsupported) {
-  for (const auto& stream : fake().streams)
-    if (is_capturing(stream.get())) stream->capture->is_whole = false;
-  return with(code);
-}
 /// Writes a call down; what it fails with.
 cudaError_t note(const Call& call) {
   fake().calls.push_back(call);
@@ -74,31 +56,23 @@ cudaError_t note(const Call& call) {
 /// A call that a capture forbids, unless this thread's mode is relaxed.
 cudaError_t note_unsafe(const Call& call) {
   const cudaError_t code = note(call);
-  if (code != cudaSuccess) return code;
-  return mode != cudaStreamCaptureModeRelaxed && is_anything_captured() ? forbidden() : cudaSuccess;
-}
-/// Any use of the legacy stream is one of all blocking streams.
-bool is_legacy_captured() {
-  for (const auto& stream : fake().streams)
-    if (stream->is_blocking && is_capturing(stream.get())) return true;
-  return false;
+  return code != cudaSuccess ? code : with(fake().streams.check_unsafe());
 }
 cudaError_t enqueue(const Call& call, cudaGraphNodeType type, std::function<void()> work) {
   if (const cudaError_t code = note(call); code != cudaSuccess) return code;
-  if (call.stream == nullptr && is_legacy_captured())
-    return forbidden(cudaErrorStreamCaptureImplicit);
-  if (is_capturing(call.stream)) {
-    call.stream->capture->nodes.push_back(
-        std::make_unique<FakeNode>(FakeNode{type, std::move(work)}));
-    return cudaSuccess;
-  }
-  if (call.stream == nullptr) fake().is_legacy_busy = true;
-  work();
-  return cudaSuccess;
+  return with(fake().streams.enqueue(
+      call.stream, type,
+      [stream = call.stream, work = std::move(work)](bool) {
+        if (stream == nullptr) fake().is_legacy_busy = true;
+        work();
+        return cudaSuccess;
+      },
+      call.dependent));
 }
 cudaError_t enqueue_at_once(const char* name, void* at, const std::function<void()>& work) {
-  if (const cudaError_t code = note_unsafe({name, nullptr, at}); code != cudaSuccess) return code;
-  if (is_legacy_captured()) return forbidden(cudaErrorStreamCaptureImplicit);
+  if (const cudaError_t code = note({name, nullptr, at}); code != cudaSuccess) return code;
+  if (const cudaError_t code = with(fake().streams.check_at_once()); code != cudaSuccess)
+    return code;
   // As copies from pageable memory and sets may: they return before the device is through.
   fake().is_legacy_busy = true;
   work();
@@ -142,10 +116,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 cudaError_t cudaDeviceSynchronize() {
   const cudaError_t code = note({"DeviceSynchronize"});
   if (code != cudaSuccess) return code;
-  // In no mode: the device encompasses the captured stream.
-  if (is_anything_captured()) return forbidden();
-  fake().is_legacy_busy = false;
-  return cudaSuccess;
+  const cudaError_t forbidden = with(fake().streams.wait_for_device());
+  if (forbidden == cudaSuccess) fake().is_legacy_busy = false;
+  return forbidden;
 }
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   *free = fake().free_bytes, *total = fake().total_bytes;
@@ -199,47 +172,31 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
 // ---- streams, events, captures
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  if (const cudaError_t code = note_unsafe({"StreamSynchronize", stream}); code != cudaSuccess)
+  if (const cudaError_t code = note({"StreamSynchronize", stream}); code != cudaSuccess)
     return code;
-  if (is_capturing(stream)) return forbidden();
-  if (stream == nullptr && is_legacy_captured()) return forbidden(cudaErrorStreamCaptureImplicit);
-  if (stream == nullptr) fake().is_legacy_busy = false;
-  return cudaSuccess;
+  const cudaError_t code = with(fake().streams.wait_for(stream));
+  if (code == cudaSuccess && stream == nullptr) fake().is_legacy_busy = false;
+  return code;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (const cudaError_t code = note({"StreamWaitEvent", stream, event}); code != cudaSuccess)
     return code;
-  if (is_capturing(stream))
-    return stream->capture == event->capture ? cudaSuccess
-                                             : forbidden(cudaErrorStreamCaptureIsolation);
-  // A stream that waits for a captured one is captured with it.
-  if (event->capture == nullptr) return cudaSuccess;
-  if (stream == nullptr) return forbidden(cudaErrorStreamCaptureImplicit);
-  stream->capture = event->capture;
-  return cudaSuccess;
+  return with(fake().streams.wait_for(stream, event));
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  *status = is_capturing(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-  // Alone of all uses of the legacy stream this one harms nobody.
-  if (stream == nullptr && is_legacy_captured()) return with(cudaErrorStreamCaptureImplicit);
-  return fake().is_lost ? with(cudaErrorIllegalAddress) : cudaSuccess;
+  const cudaError_t code = with(fake().streams.status_of(stream, status));
+  return code == cudaSuccess && fake().is_lost ? with(cudaErrorIllegalAddress) : code;
 }
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
-                                     unsigned long long* id, cudaGraph_t*,
-                                     const cudaGraphNode_t** before, const cudaGraphEdgeData**,
-                                     size_t* count) {
-  static thread_local cudaGraphNode_t node;
-  if (count != nullptr) *count = 0;
-  const cudaError_t code = cudaStreamIsCapturing(stream, status);
-  if (code != cudaSuccess || !is_capturing(stream)) return code;
-  if (id != nullptr) *id = stream->capture->number;
-  if (count == nullptr || stream->capture->nodes.empty()) return cudaSuccess;
-  node = stream->capture->nodes.back().get();
-  *before = &node, *count = 1;
-  return cudaSuccess;
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** before,
+                                     const cudaGraphEdgeData** edges, size_t* count) {
+  const cudaError_t code =
+      with(fake().streams.describe(stream, {status, id, graph, before, edges, count}));
+  return code == cudaSuccess && fake().is_lost ? with(cudaErrorIllegalAddress) : code;
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* other) {
-  std::swap(mode, *other);
+  ge::ptx::Streams::exchange_mode(other);
   return cudaSuccess;
 }
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
@@ -247,13 +204,13 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
   return cudaSuccess;
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = new FakeEvent;
+  *event = new CUevent_st;
   ++fake().events;
   return note({"EventCreate"});
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  event->capture = is_capturing(stream) ? stream->capture : nullptr;
-  return note({"EventRecord", stream, event});
+  const cudaError_t code = note({"EventRecord", stream, event});
+  return code != cudaSuccess ? code : with(fake().streams.record(event, stream));
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   --fake().events;

@@ -1,16 +1,8 @@
 // A GPU that is not there: CUDA's runtime for the engine's host code, on which whatever is enqueued
 // happens at once and is written down. It knows what a real one would refuse: a call that may not
 // be made during a capture fails, and ends the capture with it. Its memory is the host's.
-//
-//   call                       what it does           what it refuses
-//   malloc, free, load, waits, as on the host         during any capture, unless the mode of this
-//   sets and copies at once                           thread is relaxed
-//   waits                      nothing                for a captured stream; for the device while
-//                                                     there is one
-//   launch                     runs a kernel that it  nothing
-//                              was taught
-//   on a captured stream       nothing until the      events from outside the capture
-//                              graph is replayed
+// What streams, events, captures and graphs do, and what a capture forbids, is the same as below
+// interpreted kernels: ptx/runtime/streams.hpp.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,25 +16,7 @@
 #include <utility>
 #include <vector>
 
-struct FakeNode {
-  cudaGraphNodeType type;
-  std::function<void()> work;
-};
-struct FakeGraph {
-  unsigned long long number = 0;
-  bool is_whole = true;  // until a forbidden call
-  std::vector<std::unique_ptr<FakeNode>> nodes;
-  void replay() const {
-    for (const auto& node : nodes) node->work();
-  }
-};
-struct FakeStream {
-  bool is_blocking = false;  // the legacy stream waits for it
-  std::shared_ptr<FakeGraph> capture;
-};
-struct FakeEvent {
-  std::shared_ptr<FakeGraph> capture;  // in which it was recorded
-};
+#include "ptx/runtime/streams.hpp"
 
 namespace ge::test {
 
@@ -75,8 +49,8 @@ struct FakeRuntime {
   int refused_frees = 0;                 // how many of the next ones fail, in any mode
 
   cudaStream_t new_stream(bool is_blocking = false);
-  std::shared_ptr<FakeGraph> begin_capture(cudaStream_t stream);
-  void end_capture(const std::shared_ptr<FakeGraph>& graph);
+  std::shared_ptr<CUgraph_st> begin_capture(cudaStream_t stream);
+  void end_capture(const std::shared_ptr<CUgraph_st>& graph);
 
   /// From here on a launch of the kernel runs it, thread by thread.
   template <class... P>
@@ -87,7 +61,7 @@ struct FakeRuntime {
   }
 
   std::map<const void*, std::function<std::function<void()>(void**)>> taught;
-  std::vector<std::unique_ptr<FakeStream>> streams;
+  ptx::Streams streams;
   int device = 0;
 
  private:

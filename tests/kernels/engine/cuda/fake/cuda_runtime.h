@@ -21,11 +21,17 @@ enum cudaError_t {
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorIllegalState = 401,
   cudaErrorIllegalAddress = 700,
   cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorStreamCaptureMerge = 902,
+  cudaErrorStreamCaptureUnmatched = 903,
+  cudaErrorStreamCaptureUnjoined = 904,
   cudaErrorStreamCaptureIsolation = 905,
   cudaErrorStreamCaptureImplicit = 906,
+  cudaErrorCapturedEvent = 907,
   cudaErrorStreamCaptureWrongThread = 908,
 };
 enum cudaMemcpyKind {
@@ -46,7 +52,9 @@ enum cudaStreamCaptureStatus {
 enum cudaGraphNodeType {
   cudaGraphNodeTypeKernel,
   cudaGraphNodeTypeMemcpy,
-  cudaGraphNodeTypeMemset
+  cudaGraphNodeTypeMemset,
+  cudaGraphNodeTypeHost,
+  cudaGraphNodeTypeGraph,
 };
 enum cudaMemoryType {
   cudaMemoryTypeUnregistered,
@@ -58,11 +66,13 @@ enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
 inline constexpr unsigned cudaEventDisableTiming = 2;
 
-using cudaStream_t = struct FakeStream*;
-using cudaEvent_t = struct FakeEvent*;
-using cudaGraph_t = struct FakeGraph*;
-using cudaGraphNode_t = const struct FakeNode*;
+using cudaStream_t = struct CUstream_st*;
+using cudaEvent_t = struct CUevent_st*;
+using cudaGraph_t = struct CUgraph_st*;
+using cudaGraphNode_t = struct CUgraphNode_st*;
+using cudaGraphExec_t = struct CUgraphExec_st*;
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
+#define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
 struct cudaGraphEdgeData {
   unsigned char type;
 };
