@@ -14,10 +14,10 @@
 //
 // A forbidden call fails, and invalidates the captures that it concerns.
 //
-// Work outside of a capture runs when it is enqueued, and the nodes of a graph in the order in which
-// they were captured. So of all the orders that streams allow only one is seen: work that nothing
-// orders, such as that of two streams without an event between them, is not reported, and does not
-// run in another order either.
+// Work outside of a capture runs when it is enqueued, and the nodes of a graph in the order in
+// which they were captured. So of all the orders that streams allow only one is seen: work that
+// nothing orders, such as that of two streams without an event between them, is not reported, and
+// does not run in another order either.
 //
 // It is compiled against NVIDIA's cuda_runtime.h, which only declares the types below, and against
 // the one of the native tests. It locks nothing; that is left to the runtime around it.

@@ -110,7 +110,10 @@ cudaError_t cudaSetDevice(int device) {
   return note({"SetDevice"});
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  *properties = {"a GPU on paper", 9, 0, 132, 227 * 1024};
+  *properties = {};
+  std::strcpy(properties->name, "a GPU on paper");
+  properties->major = 9, properties->minor = 0, properties->multiProcessorCount = 132;
+  properties->sharedMemPerBlockOptin = 227 * 1024;
   return note({"GetDeviceProperties"});
 }
 cudaError_t cudaDeviceSynchronize() {
@@ -127,8 +130,9 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* at) {
   const auto found = fake().device_of.find(at);
   const bool known = found != fake().device_of.end();
-  *attributes = {known ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered,
-                 known ? found->second : -1};
+  *attributes = {};
+  attributes->type = known ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+  attributes->device = known ? found->second : -1;
   return note({"PointerGetAttributes", nullptr, at});
 }
 
@@ -221,7 +225,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 // ---- kernels
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* found, const void* kernel) {
-  *found = {fake().ptx_version, fake().binary_version};
+  *found = {};
+  found->ptxVersion = fake().ptx_version, found->binaryVersion = fake().binary_version;
   fake().loaded.insert(kernel);
   return note_unsafe({"FuncGetAttributes", nullptr, kernel});
 }
