@@ -66,7 +66,8 @@ void compare(Context& x, const Instruction& i, uint32_t lanes) {
     found |= uint32_t(F{}(get<T>(x, i.a, lane), get<T>(x, i.b, lane)) ? 1 : 0) << lane;
   uint32_t opposite = ~found;
   if ((i.variant & kJoin) != 0) {
-    const uint32_t other = predicate_at(x, i.c);
+    const uint32_t given = predicate_at(x, i.c);
+    const uint32_t other = i.is_signed ? ~given : given;  // here: the operand is negated
     const auto joined = [&](uint32_t value) {
       const int how = i.variant & kJoin;
       return how == kJoinAnd ? value & other : how == kJoinOr ? value | other : value ^ other;

@@ -42,7 +42,8 @@ uint32_t Decoder::register_at(const std::string& name) {
   return layout_.register_at(name, type);
 }
 uint32_t Decoder::predicate(const Operand& o) {
-  if (o.kind != Operand::name || type_of(o) != "pred") throw Unknown("expected a predicate");
+  if (o.kind != Operand::name || o.is_negated || type_of(o) != "pred")
+    throw Unknown("expected a predicate");
   return register_at(o.text);
 }
 uint32_t Decoder::read(const Operand& o, int bytes) {

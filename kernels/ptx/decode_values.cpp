@@ -1,6 +1,7 @@
 // Comparisons, predicates, arithmetic, and what lanes do together.
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "ptx/decoder.hpp"
 
@@ -11,7 +12,8 @@ namespace ge::ptx {
 void Decoder::compare(const Statement& s, Instruction& i) {
   const std::string type = type_in(s);
   const int bytes = width_of(type);
-  i.d = predicate(first_of(operand(s, 0)));
+  const Operand& to = first_of(operand(s, 0));
+  i.d = to.text == "_" ? layout_.take(2) : predicate(to);
   if (const Operand* const opposite = second_of(s.operands[0]); opposite != nullptr) {
     i.more[0] = predicate(*opposite);
     i.variant |= kBoth;
@@ -21,7 +23,9 @@ void Decoder::compare(const Statement& s, Instruction& i) {
   require_count(s, joins ? 4 : 3);
   if (joins) {
     i.variant |= s.has("and") ? kJoinAnd : s.has("or") ? kJoinOr : kJoinXor;
-    i.c = predicate(s.operands[3]);
+    Operand other = s.operands[3];
+    i.is_signed = std::exchange(other.is_negated, false);
+    i.c = predicate(other);
   }
   plain(i, comparison_of(s.modifiers.at(0), type), Class::predicate);
 }
@@ -105,8 +109,7 @@ void Decoder::ballot(const Statement& s, Instruction& i) {
   const bool is_ballot = i.variant == kVoteBallot;
   i.d = is_ballot ? written(s.operands[0], 4) : predicate(s.operands[0]);
   Operand given = s.operands[1];
-  i.is_signed = given.is_negated;
-  given.is_negated = false;
+  i.is_signed = std::exchange(given.is_negated, false);
   i.a = predicate(given);
   i.b = read(s.operands[2], 4);
   plain(i, s.has("sync") ? &vote : nullptr, Class::warp);
