@@ -4,7 +4,8 @@
 #   x_blocks_test.cpp     `plain`, `block1` and `block32`
 #   x_shuffled_test.cpp, x_lanes_test.cpp, x_flat_test.cpp   the test executor of that name
 #   x_cuda_test.cpp       build `cuda`: the host's half of CUDA over a runtime that only writes down what it is asked for
-#   x_ptx_test.cpp        no environment: the interpreter of PTX and its CUDA runtime, against the header of `cuda`
+#   x_ptx_test.cpp        no environment: the interpreter of PTX and its CUDA runtime, against the header of `cuda`; what
+#                         lies in ptx/ needs no ending
 #   x_modules_test.cpp    no environment: the engine as a shared library, which loads real modules
 #   x_engine_test.cpp     the engine alone
 # A source says in lines of its own what its program is a function of, so that scripts/checks/native_tests.py knows when a run
@@ -352,6 +353,8 @@ foreach(source ${sources})
     if(GE_SANITIZE AND NOT GE_SANITIZED_ENVS STREQUAL "all" AND name MATCHES "_shuffled$|(actions|executors)_flat$")
       continue()
     endif()
+  elseif(name MATCHES "^ptx\\.")
+    set(builds ptx)
   elseif(name MATCHES "_modules$")
     set(builds modules)
   else()
