@@ -15,6 +15,8 @@ import numpy as np
 from gpu_envs.benchmark.clock import Call, run_on_host
 
 Array = Any  # an array of NumPy or a tensor of torch
+Zeros = Callable[[int], "np.ndarray[Any, Any]"]
+_own: Zeros | None = None  # in place of torch
 
 
 def has(package: str) -> bool:
@@ -30,13 +32,24 @@ def torch() -> Any:
     return importlib.import_module("torch")
 
 
+def use(zeros: Zeros) -> None:
+    """Take a GPU's memory from a function instead of torch, where the host can reach all of it.
+
+    Work goes to the legacy stream; graphs and times are torch's alone.
+    """
+    global _own
+    _own = zeros
+
+
 def ordinal(on_gpu: bool) -> int:
     """Number of the GPU that is torch's current one."""
-    return int(torch().cuda.current_device()) if on_gpu else 0
+    return int(torch().cuda.current_device()) if on_gpu and _own is None else 0
 
 
 def zeros(size: int, on_gpu: bool) -> Array:
     """Zeroed bytes."""
+    if on_gpu and _own is not None:
+        return _own(size)
     if on_gpu:
         return torch().zeros(size, dtype=torch().uint8, device="cuda")
     return np.zeros(size, np.uint8)
@@ -44,6 +57,10 @@ def zeros(size: int, on_gpu: bool) -> Array:
 
 def on_device(array: Array) -> Array:
     """Copy an array to the GPU."""
+    if _own is not None:
+        made = _own(array.nbytes).view(array.dtype).reshape(array.shape)
+        made[...] = array
+        return made
     return torch().from_numpy(array).to("cuda")
 
 
@@ -65,14 +82,21 @@ def copy_into(target: Array, source: Array) -> None:
         target.copy_(source)
 
 
+def are_equal(one: Array, other: Array) -> bool:
+    """Whether two arrays hold the same, compared on their device."""
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(torch().equal(one, other))
+
+
 def stream(on_gpu: bool) -> int:
     """The current stream's handle."""
-    return int(torch().cuda.current_stream().cuda_stream) if on_gpu else 0
+    return int(torch().cuda.current_stream().cuda_stream) if on_gpu and _own is None else 0
 
 
 def synchronize(on_gpu: bool) -> None:
     """Wait for the GPU."""
-    if on_gpu:
+    if on_gpu and _own is None:
         torch().cuda.synchronize()
 
 

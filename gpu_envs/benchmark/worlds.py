@@ -34,8 +34,8 @@ class Slot:
 
     def differing(self, other: Slot) -> list[str]:
         """The names of outputs that differ, compared on their device."""
-        same = memory.torch().equal if self.on_gpu else np.array_equal
-        return [name for name in self.buffers if not same(self.buffers[name], other.buffers[name])]
+        pairs = {name: (buffer, other.buffers[name]) for name, buffer in self.buffers.items()}
+        return [name for name, pair in pairs.items() if not memory.are_equal(*pair)]
 
     def read(self) -> dict[str, bytes]:
         """Copy every output to the host."""
