@@ -10,12 +10,13 @@ kernels that a simulator of this size would not run too, and the flat executor's
 memory is not counted. `--json` keeps the table, and `--against` shows another one's figures beside
 these.
 
-`--bars` estimates for each promise what a step of a world moves and issues: bytes as
-gpu_envs/benchmark/limits.py counts them, over four fifths of the memory's speed; warp instructions
-where they were counted, over half of what all schedulers can issue. `--count` has them counted
-again, by warp_instructions.py beside this, and kept in benchmarks/instructions.json; what the flat
-executor runs is not counted. Latencies, launches and lanes without work are in neither: a
-kernel may be slower than this for them, not faster.
+`--bars` estimates for each promise what a step of a world moves and issues, over four fifths of the
+memory's speed and half of what all schedulers can issue. Both are counted where kernels' PTX was
+executed (scripts/ptx/costs.py): bytes in sectors, and instructions that a warp executes, of the
+machine code where it is longer than the PTX. `--count` counts again, keeps the figures in
+benchmarks/instructions.json and needs modules for the interpreter (`python -m gpu_envs build
+--target cuda_ptx`). Elsewhere bytes are what gpu_envs/benchmark/limits.py says that a step must
+move. Latencies and launches are in neither: a kernel may be slower than this, not faster.
 """
 
 from __future__ import annotations
@@ -248,12 +249,12 @@ def table(found: list[Kernel], before: dict[str, dict[str, Any]]) -> list[list[s
 # ---- what a step would reach
 
 
-def instructions(case: Any) -> float | None:
-    """Warp instructions of a step of one world of a case, where they were counted."""
+def counted(case: Any) -> dict[str, float] | None:
+    """Warp instructions and bytes of a step of one world of a case, where they were counted."""
     known = json.loads(COUNTED.read_text()) if COUNTED.exists() else {}
     for one in known.get(case.name, ()):
-        if one["parameters"] == case.parameters:
-            return float(sum(one["phases"].values()))
+        if (one["parameters"], one["outputs"]) == (case.parameters, case.outputs):
+            return {"issued": sum(one["phases"].values()), "bytes": one["bytes"]}
     return None
 
 
@@ -271,21 +272,28 @@ def cases(name: str) -> Iterator[tuple[dict[str, Any], Any]]:
 
 
 def count(name: str) -> list[dict[str, Any]]:
-    """Warp instructions of a world's step for each promise whose kernels are the group's."""
-    from gpu_envs.known import native
-    from scripts.gpu import warp_instructions
+    """Count for each promise what a step of a world issues and moves."""
+    from scripts.ptx import costs
 
-    gpu, known = GPUS["H200"], by_kernel(reports(ROOT / "build" / "cuda"))
     made: list[dict[str, Any]] = []
     for _, case in cases(name):
-        own = case.parameters
-        found = of_form(native.at("cuda", name), name, "", own, case.worlds, gpu, known)
-        if any(kernel.chosen for kernel in found) and all(own != one["parameters"] for one in made):
-            # A few thousand agents: fibres stand in for the lanes.
-            worlds = max(1, min(64, 4096 // units(case)))
-            phases = warp_instructions.of_step(name, own, worlds=worlds)
-            rounded = {phase: round(number, 1) for phase, number in phases.items()}
-            made.append({"parameters": own, "phases": rounded})
+        key = {"parameters": case.parameters, "outputs": case.outputs}
+        if any(key.items() <= one.items() for one in made):
+            continue
+        _, _, found = costs.measure(
+            name,
+            case.parameters,
+            batch=case.worlds,
+            outputs=case.outputs,
+            dtype=case.dtype,
+            roles=case.roles,
+        )
+        phases = Counter[str]()
+        for cost in found:
+            phases[cost.phase or "flat"] += cost.machine  # type: ignore[assignment]
+        moved = sum(cost.read + cost.written + cost.changed for cost in found)
+        rounded = {phase: round(number, 1) for phase, number in phases.items()}
+        made.append({**key, "phases": rounded, "bytes": round(moved, 1)})
     return made
 
 
@@ -313,9 +321,10 @@ def bars(name: str, gpu: Gpu) -> list[list[str]]:
     rows = []
     for bar, case in cases(name):
         agents = units(case) if bar["of"] == "agent_steps" else 1
-        moved = sum(line.read + line.written for line in byte_table(here(case)))
+        found = counted(case)
+        issued, moved = (found["issued"], found["bytes"]) if found else (0.0, 0.0)
+        moved = moved or sum(line.read + line.written for line in byte_table(here(case)))
         limits = {"memory": _MEMORY_SHARE * gpu.bandwidth / moved}
-        issued = instructions(case)
         if issued:
             limits["issuing"] = _ISSUE_SHARE * gpu.issued / issued
         by = min(limits, key=lambda limit: limits[limit])

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -70,15 +71,17 @@ def test_figures_of_before_stand_beside_those_that_changed():
     assert shown["stack"] == "16" and shown["lanes"] == "32 slab" and shown["runs"] == "yes"
 
 
-def test_instructions_are_those_of_the_same_parameters(tmp_path, monkeypatch):
+def test_counts_are_those_of_the_same_parameters_and_outputs(tmp_path, monkeypatch):
     monkeypatch.setattr(occupancy, "COUNTED", tmp_path / "instructions.json")
     case = Case("Pond-v0", "cuda", 64, {"frogs": 3})
-    assert occupancy.instructions(case) is None
-    counted = [{"parameters": {}, "phases": {"step": 1.0}}]
-    counted += [{"parameters": {"frogs": 3}, "phases": {"step": 40.0, "observe": 2.5}}]
+    assert occupancy.counted(case) is None
+    same = {"outputs": "default", "bytes": 9.0}
+    counted = [{"parameters": {}, "phases": {"step": 1.0}, **same}]
+    counted += [{"parameters": {"frogs": 3}, "phases": {"step": 40.0, "observe": 2.5}, **same}]
     occupancy.COUNTED.write_text(json.dumps({"Pond-v0": counted}))
-    assert occupancy.instructions(case) == 42.5
-    assert occupancy.instructions(Case("Lake-v0", "cuda", 64)) is None
+    assert occupancy.counted(case) == {"issued": 42.5, "bytes": 9.0}
+    assert occupancy.counted(replace(case, outputs="lean")) is None
+    assert occupancy.counted(Case("Lake-v0", "cuda", 64)) is None
 
 
 def test_what_is_counted_is_of_environments_that_there_are():
@@ -97,7 +100,8 @@ def test_bars_say_what_the_paper_allows(monkeypatch):
     """Twice the instructions, half the steps."""
     rates = []
     for issued in (1e5, 2e5):
-        monkeypatch.setattr(occupancy, "instructions", lambda case, issued=issued: issued)
+        found = {"issued": issued, "bytes": 80.0}
+        monkeypatch.setattr(occupancy, "counted", lambda case, found=found: found)
         ((*_, rate, of_wanted),) = occupancy.bars("CartPole-v0", occupancy.GPUS["H200"])
         rates.append(float(rate))
         assert of_wanted.endswith("(issuing)")
