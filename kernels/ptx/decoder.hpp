@@ -64,9 +64,9 @@ class Decoder {
   const std::string& type_of(const Operand& o) const { return function_.type_of(o.text); }
   uint32_t register_at(const std::string& name);
   uint32_t predicate(const Operand& o);
-  /// Where an operand of so many bytes is read.
+  /// Where an operand of this many bytes is read.
   uint32_t read(const Operand& o, int bytes);
-  /// Where a result of so many bytes is written; `_` drops it.
+  /// Where a result of this many bytes is written; `_` drops it.
   uint32_t written(const Operand& o, int bytes);
   uint32_t sized(const Operand& o, int bytes);
   /// Two results, d|p: the second one is there or dropped.

@@ -30,7 +30,7 @@ struct Context {
   Count* count = nullptr;     // of the instruction; null: nothing is counted
   const Memory* memory = nullptr;
 
-  // Of the block.
+  // The block.
   char* shared = nullptr;
   int64_t shared_bytes = 0;
   Touch* shared_touched = nullptr;  // null: races are not looked for
@@ -41,7 +41,7 @@ struct Context {
   int32_t block_threads = 0;
   bool is_dependent = false;  // launched before the kernel in front of it has ended
 
-  // Of the warp.
+  // The warp.
   char* local = nullptr;    // of its lanes, one after the other
   int64_t local_bytes = 0;  // of a lane
   int warp = 0;
@@ -114,7 +114,7 @@ Handler arithmetic_of(const Statement& statement, const std::string& type);
 Handler comparison_of(const std::string& how, const std::string& type);
 /// How many operands an arithmetic instruction has, with its result.
 size_t operands_of(const Statement& statement);
-/// Of `cvt`, whose source register has `source_bytes`.
+/// Handler of `cvt`, whose source register has `source_bytes`.
 Handler conversion_of(const Statement& statement, const std::string& to, const std::string& from,
                       int source_bytes, Instruction& made);
 

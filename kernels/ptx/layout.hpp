@@ -16,7 +16,7 @@ class Layout {
  public:
   explicit Layout(Code& code) : code_(code) {}
 
-  /// A place of so many bytes for each lane.
+  /// A place of this many bytes for each lane.
   uint32_t take(uint32_t bytes) {
     const uint32_t at = used_;
     used_ += bytes * kLanes;

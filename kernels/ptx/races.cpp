@@ -15,7 +15,7 @@ struct Access {
     const bool since_barrier = other.epoch == x.epoch, since_meeting = other.meeting == x.meeting;
     if (other.thread == Touch::kSeveral) return since_barrier && since_meeting;
     const int32_t in_block = other.thread - x.block_thread;
-    // Of another block: shared memory was that one's before.
+    // A thread of another block: shared memory was that block's before.
     if (in_block < 0 || in_block >= x.block_threads) return is_global;
     const int32_t in_warp = other.thread - x.first_thread;
     const bool same_warp = in_warp >= 0 && in_warp < kLanes;

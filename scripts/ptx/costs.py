@@ -254,9 +254,9 @@ def _print(cost: Cost, top: int) -> None:
         f"{cost.barriers:,.1f} barriers, {cost.launches:g} launches"
     )
     print(
-        f"  bytes: {cost.read:,.1f} read, {cost.written:,.1f} written, {cost.changed:,.1f} atomics; "
-        f"{cost.sectors:.2f} sectors of an access; {cost.waves:.2f} waves of a shared access; "
-        f"{cost.local:,.1f} accesses of local memory"
+        f"  bytes: {cost.read:,.1f} read, {cost.written:,.1f} written, {cost.changed:,.1f} by "
+        f"atomics; {cost.sectors:.2f} sectors of an access; {cost.waves:.2f} waves of a shared "
+        f"access; {cost.local:,.1f} accesses of local memory"
     )
     kinds = sorted(cost.kinds.items(), key=lambda item: -item[1])
     print("  " + ", ".join(f"{kind} {number:,.1f}" for kind, number in kinds))

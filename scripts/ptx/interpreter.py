@@ -84,7 +84,7 @@ def fault() -> str:
 
 
 def clear_counts() -> None:
-    """Begin to count anew."""
+    """Begin to count from zero."""
     library().ge_ptx_clear_counts()
 
 

@@ -60,7 +60,7 @@ def _of_elf(elf: bytes) -> dict[str, Code]:
         struct.unpack_from("<Q", elf, 40)[0],
         *struct.unpack_from("<HHH", elf, 58),
     )
-    # Of a section: name, type, flags, address, offset, size, link, info.
+    # Fields of a section: name, type, flags, address, offset, size, link, info.
     sections = [struct.unpack_from("<IIQQQQII", elf, table + k * size) for k in range(count)]
     strings = sections[names][4]
     found = {}
