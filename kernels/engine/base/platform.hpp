@@ -88,7 +88,7 @@
 // The tests' build of the CUDA executor for emulated lanes learns here which lane touches which
 // word of a world, so that it can name the stages between which a barrier is missing
 // (engine/checking/lanes_emulated.hpp).
-#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__) && !defined(GE_COUNTED)
+#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
 namespace ge {
 void watch(const void* address, int bytes, bool written);
 }

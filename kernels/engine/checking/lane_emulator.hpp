@@ -29,24 +29,8 @@
 
 #include "engine/base/types.hpp"
 #include "engine/simulator/simulator.hpp"
-#if defined(GE_COUNTED)
-#include "engine/checking/lanes_counted.hpp"
-#endif
 
 namespace ge {
-
-#if !defined(GE_COUNTED)
-/// Counts nothing; lanes_counted.hpp does.
-struct Executions {
-  static Executions& all() {
-    static Executions none;
-    return none;
-  }
-  static inline int lane = -1;
-  void begin(const std::string&, int64_t) {}
-  void meet(int, int) {}
-};
-#endif
 
 /// Sectors of memory, numbered by address, that lanes have read and written outside of their own
 /// stacks.
@@ -278,22 +262,19 @@ class LaneEmulator {
       ready[pick] = ready.back();
       ready.pop_back();
       Lane& lane = *lanes_[size_t(running_)];
-      Executions::lane = running_;
       if (std::exchange(lane.begun, true))
         change(scheduler_, lane.place);
       else
         begin(scheduler_, lane);
       // -1 outside of lanes: what the scheduler itself touches is not watched.
       const int ran = running_;
-      Executions::lane = running_ = -1;
+      running_ = -1;
       if (!problem_.empty()) throw Error(Fault::runtime, problem_);
       if (lanes_[size_t(ran)]->state == State::done)
         ++done;
       else
         release(ran, ready);
     }
-    for (int first = 0; first < threads_; first += kWarp)
-      Executions::all().meet(first, first + kWarp);
   }
   /// Wakes the lanes that waited for this one, if it was the last.
   void release(int ran, std::vector<int>& ready) {
@@ -316,7 +297,6 @@ class LaneEmulator {
     // A barrier of the block is one of each of its warps too.
     const bool orders = one.kind == Meeting::barrier || whole;
     for (int warp = first / kWarp; warp < last / kWarp; ++warp) {
-      Executions::all().meet(warp * kWarp, (warp + 1) * kWarp);
       ++meetings_[size_t(warp)];
       barriers_[size_t(warp)] += orders ? 1 : 0;
     }

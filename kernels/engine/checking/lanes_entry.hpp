@@ -47,15 +47,9 @@ class LanesRunner {
   void run(Graph, const Shared<S>& shared) {
     // Set before every run: another simulator of this process may have changed it.
     LaneEmulator::options().seed = seed_;
-    index_ = 0, step_ = std::is_same_v<Graph, StepGraph<E>>;
     for_each_type(launches_of<Graph>{}, [&](auto l) {
       using L = typename decltype(l)::type;
-#if defined(GE_COUNTED)
-      count<L, kLists<Graph>>(shared, typename L::phase{});
-#else
       launch<L, kLists<Graph>>(shared, typename L::phase{});
-#endif
-      ++index_;
     });
   }
 
@@ -79,38 +73,21 @@ class LanesRunner {
         return blocks<L, kFirst, kListCount>(shared);
     }
   }
-#if defined(GE_COUNTED)  // with that many lanes, or as many as a GPU has by default
-  static constexpr bool kCounted = true;
-  template <class L, int kListCount, Name kName, int... G, class... X>
-  void count(const Shared<S>& shared, Phase<kName, Lanes<G...>, X...>) {
-    static constexpr Name name = kName;
-    constexpr int own = own_lanes<E>(typename L::phase{});
-    blocks<L, ((GE_COUNTED == G) || ...) ? GE_COUNTED : own, kListCount>(shared, name.text);
-  }
-#else
-  static constexpr bool kCounted = false;
-#endif
   // Two warps a block where several groups share one, so that neither can rely on the other. Over a
   // worklist, and with scratch in a slab (every second run, tried with two G), the grid is smaller
   // than the work, so that groups stride.
   template <class L, int G, int kListCount>
-  void blocks(const Shared<S>& shared, const char* name = "") {
+  void blocks(const Shared<S>& shared) {
     using Plan = GroupPlan<E, typename L::phase, G>;
     constexpr int threads = G > 32 ? G : 64, teams = threads / Plan::team,
                   groups = teams * Plan::worlds;
-    constexpr bool may_slab = !kCounted && (Plan::any || Plan::scratch > 0) && (G == 8 || G == 64);
+    constexpr bool may_slab = (Plan::any || Plan::scratch > 0) && (G == 8 || G == 64);
     const int64_t scratch = Plan::scratch_of(shared.params);
     const bool slab = may_slab && (++runs_ & 1) != 0;
     const int all = (shared.worlds + groups - 1) / groups;
     const int grid = slab || L::from != kNoList ? (all < 2 ? all : 2) : all;
     const int64_t bytes = Plan::counts + int64_t{teams} * (Plan::stage + (slab ? 0 : scratch));
     slab_.resize(slab ? size_t(grid) * teams * size_t(scratch) / 8 : 0);
-    if constexpr (kCounted) {
-      const std::string place = std::string(step_ ? "step|" : "|") + std::to_string(index_);
-      Executions::all().begin(
-          std::string(type_name<E>()) + "|" + place + "|" + name + "|" + std::to_string(G),
-          int64_t{grid} * (threads / LaneEmulator::kWarp));
-    }
     const LaunchMemory memory{counts_.data(), lists_.data(), reinterpret_cast<char*>(slab_.data()),
                               common_.data()};
     for (int block = 0; block < grid; ++block) {
@@ -127,8 +104,6 @@ class LanesRunner {
   int lanes_;
   uint64_t seed_;
   unsigned runs_ = 0;
-  int index_ = 0;      // of the launch
-  bool step_ = false;  // whether it is of a step
   std::vector<int32_t> counts_, lists_;
   std::vector<Common> common_;
   std::vector<uint64_t> slab_;
