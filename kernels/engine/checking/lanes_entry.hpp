@@ -85,9 +85,10 @@ class LanesRunner {
     const int64_t scratch = Plan::scratch_of(shared.params);
     const bool slab = may_slab && (++runs_ & 1) != 0;
     const int all = (shared.worlds + groups - 1) / groups;
-    const int grid = slab || L::from != kNoList ? (all < 2 ? all : 2) : all;
+    const int64_t slice = Plan::roomy + (slab ? scratch : 0);
+    const int grid = slice > 0 || L::from != kNoList ? (all < 2 ? all : 2) : all;
     const int64_t bytes = Plan::counts + int64_t{teams} * (Plan::stage + (slab ? 0 : scratch));
-    slab_.resize(slab ? size_t(grid) * teams * size_t(scratch) / 8 : 0);
+    slab_.resize(size_t(grid) * teams * size_t(slice) / 8);
     const LaunchMemory memory{counts_.data(), lists_.data(), reinterpret_cast<char*>(slab_.data()),
                               common_.data()};
     for (int block = 0; block < grid; ++block) {

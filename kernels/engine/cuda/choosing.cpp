@@ -63,11 +63,11 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
   const int all = int((config_.worlds + groups - 1) / groups);
   int grid = choice.empty ? 1 : all;
   // The slab has room for the blocks that run at once, which then stride over the worlds.
-  if (variant.slab) grid = std::min(all, shape->resident * processors_);
+  if (slab_bytes(variant) > 0) grid = std::min(all, shape->resident * processors_);
   // A worklist is short, and the host does not know how short: 16 warps per multiprocessor.
   const int some = std::max(1, std::min(shape->resident, 16 * 32 / shape->threads));
   if (choice.from_list) grid = std::min(all, some * processors_);
-  const int64_t slab = variant.slab ? int64_t{grid} * teams * variant.scratch : 0;
+  const int64_t slab = int64_t{grid} * teams * slab_bytes(variant);
   const bool early = dependent() && (tuning == nullptr || tuning->dependent);
   const int warps = shape->resident * shape->threads / 32;
   return {choice.phase,  variant.function,

@@ -74,7 +74,7 @@ class KernelsOf {
     const auto add = [&]<bool kSlab>(std::bool_constant<kSlab>) {
       variants.push_back({reinterpret_cast<const void*>(&phase_kernel<E, kGraph, kIndex, G, kSlab>),
                           G, kSlab, Sizes::team, Sizes::worlds, Sizes::counts, Sizes::stage,
-                          Sizes::scratch_of(params), G > 32 ? G : most_threads<E>});
+                          Sizes::scratch_of(params), G > 32 ? G : most_threads<E>, Sizes::roomy});
     };
     constexpr int bytes = Sizes::counts + Sizes::stage + Sizes::scratch;
     // Between the two bounds both are compiled, and the device's limit decides (choosing.cpp).

@@ -32,6 +32,8 @@ struct FlatWork {
   }
   // Records are interleaved by B as elsewhere, scratch is not: each world's is contiguous.
   GE_FN Cells<S> cells(int world, int lane = 0, int lanes = 1) const {
+    static_assert(kTuning<S>.roomy_lifetime == 0,
+                  "GE: no roomy_lifetime in a build for the flat executor");
     return {&shared,
             world,
             shared.base + int64_t(world / B) * block_bytes<Tables, B>(shared.params),

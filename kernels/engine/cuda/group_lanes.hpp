@@ -135,10 +135,12 @@ GE_FN auto cells_of_team(const Group& group, int of, int world) {
   cells.block =
       cells.shared->base + int64_t(world / B) * block_bytes<typename Group::Tables, B>(params);
   cells.lane = world % B;
-  if constexpr (Plan::stride > 1)
+  if constexpr (Plan::stride > 1) {
     cells.scratch_lane = of;
-  else
+  } else {
     cells.scratch += (of - group.place.group) * Plan::world_scratch_of(params);
+    if constexpr (Plan::has_roomy) cells.roomy += (of - group.place.group) * Plan::world_roomy;
+  }
   return cells;
 }
 

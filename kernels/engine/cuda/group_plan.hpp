@@ -132,11 +132,20 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   // Scratch memory covers only the lifetimes that the phase's stages name. The bitmap of the rows
   // that Destroy has found lies behind it. Sizes of tables of any number of rows are added below.
   static constexpr bool any = has_any<Tables>;
+  static constexpr uint32_t lifetimes = lifetimes_of_stages<typename E::Schema>(Types<X...>{});
+  static constexpr int roomy_lifetime = kTuning<typename E::Schema>.roomy_lifetime;
+  static constexpr bool has_roomy = roomy_lifetime > 0 && (lifetimes >> roomy_lifetime & 1u) != 0;
+  static_assert(roomy_lifetime == 0 || !any, "GE: no roomy_lifetime with tables of kAny rows");
   static constexpr int tables =
       any || has_all_scratch<Phase<kName, L, X...>>
           ? kScratchBytes<Tables>
-          : scratch_of_lifetimes<Tables>(lifetimes_of_stages<typename E::Schema>(Types<X...>{}));
+          : scratch_of_lifetimes<Tables>(lifetimes & ~(has_roomy ? 1u << roomy_lifetime : 0u));
   static constexpr int world_scratch = int(round_up(tables + 4 * largest_pool_words(Tables{}), 16));
+  // What lies in the slab in every case: of a world, and of a team.
+  static constexpr int world_roomy =
+      has_roomy
+          ? int(round_up(kRoomy<typename E::Schema>.end - kRoomy<typename E::Schema>.first, 16))
+          : 0;
   static constexpr bool registers =
       G == 1 && !any && scratch_is_flat(Tables{}) && world_scratch <= 256;
   // A lane that owns a world brings a small record into registers, all loads at once, and stores
@@ -146,6 +155,8 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   static constexpr int stride =
       G == 1 && !registers ? 32 : 1;  // worlds interleaved in scratch memory
   static constexpr int scratch = registers ? 0 : worlds * world_scratch;  // bytes of a team, known
+  static constexpr int roomy = worlds * world_roomy;
+  static_assert(roomy == 0 || !registers);
   static constexpr int stage =
       StageNeeds<E, G, Stages<X...>>::most(Types<X...>{});  // bytes of a team
   static constexpr bool meets = StageNeeds<E, G, Stages<X...>>::any(Types<X...>{});

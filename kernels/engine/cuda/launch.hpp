@@ -43,7 +43,7 @@ struct StoreChanges {
 struct LaunchMemory {
   int32_t* counts;  // lengths of the worklists
   int32_t* lists;   // their worlds: `worlds` entries each
-  char* slab;       // scratch memory of the resident teams, where shared memory is too small for it
+  char* slab;       // scratch memory of the resident teams that is not in shared memory
   Common* common;   // of each block of worlds, where has_common
 };
 
@@ -79,40 +79,57 @@ GE_FN void run_whole(const Cells<S>& cells, bool on, Common* common, int lane, c
   if (common != nullptr) note_common<Service>(common, known, before, own, on, lane);
 }
 
-/// Where a team's scratch memory begins, if registers do not hold it: in the slab, or in shared
-/// memory behind what the teams stage.
+/// Where the two parts of a thread's scratch memory begin, if registers do not hold it: in shared
+/// memory behind what the teams stage, and the roomy part in the slab, of which each resident team
+/// has a slice; with kSlab both lie there, the roomy part last.
+struct ScratchPlace {
+  char *scratch, *roomy;
+};
 template <class Plan, bool kSlab, class Service, class S>
-GE_FN char* scratch_of_team(const Shared<S>& shared, const LaunchMemory& memory, int team,
-                            int teams) {
+GE_FN ScratchPlace scratch_of_team(const Shared<S>& shared, const LaunchMemory& memory, int team,
+                                   int teams, int group) {
   const int64_t bytes = Plan::scratch_of(shared.params);
-  if constexpr (kSlab)
-    return memory.slab + (int64_t(Service::block()) * teams + team) * bytes;
-  else
-    return Service::shared() + Plan::counts + teams * Plan::stage + team * bytes;
+  const int64_t slice = Plan::roomy + (kSlab ? bytes : 0);
+  char* roomy = nullptr;
+  char* scratch = Service::shared() + Plan::counts + teams * Plan::stage + team * bytes;
+  if constexpr (kSlab || Plan::has_roomy) {
+    roomy = memory.slab + (int64_t(Service::block()) * teams + team) * slice;
+    if constexpr (kSlab) scratch = roomy, roomy += bytes;
+  }
+  // Where a lane has a world, those of the warp are interleaved.
+  if constexpr (Plan::stride == 1) {
+    scratch += group * Plan::world_scratch_of(shared.params);
+    roomy += group * Plan::world_roomy;
+  }
+  return {scratch, roomy};
 }
 
 /// Where a thread finds a world and its scratch memory.
 template <class Plan, class S>
-GE_FN Cells<S> cells_of(const Shared<S>& shared, int world, char* scratch, int team_lane) {
+GE_FN Cells<S> cells_of(const Shared<S>& shared, int world, const ScratchPlace& place,
+                        int team_lane) {
   constexpr int B = kBlock<S>;
   const int64_t offset = int64_t(world / B) * block_bytes<AllTables<S>, B>(shared.params);
   return {&shared,
           world,
           shared.base + offset,
           world % B,
-          scratch,
+          place.scratch,
           Plan::stride,
-          Plan::stride == 1 ? 0 : team_lane};
+          Plan::stride == 1 ? 0 : team_lane,
+          0,
+          1,
+          place.roomy};
 }
 
-/// The work of one thread of a launch. kSlab: scratch lies in the slab; then, and over a worklist,
-/// the grid is smaller than the work and its groups stride over it.
+/// The work of one thread of a launch. kSlab: all scratch lies in the slab. Where any does, and
+/// over a worklist, the grid is smaller than the work and its groups stride over it.
 template <class E, class L, int G, bool kSlab, int kListCount, class Service>
 GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemory& memory) {
   using S = typename E::Schema;
   using PhaseT = typename L::phase;
   using Plan = GroupPlan<E, PhaseT, G>;
-  constexpr bool listed = L::from != kNoList, strides = kSlab || listed;
+  constexpr bool listed = L::from != kNoList, strides = kSlab || Plan::has_roomy || listed;
   constexpr int from = listed ? L::from : 0;
   Service::wait_for_previous();
 
@@ -124,10 +141,9 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
   place.counts = reinterpret_cast<int32_t*>(place.stage);
   place.stage += Plan::counts + team * Plan::stage;
   alignas(16) char registers[Plan::registers && Plan::world_scratch > 0 ? Plan::world_scratch : 16];
-  char* scratch = registers;
+  ScratchPlace scratch{registers, nullptr};
   if constexpr (!Plan::registers)
-    scratch = scratch_of_team<Plan, kSlab, Service>(shared, memory, team, teams) +
-              (G > 1 ? place.group * Plan::world_scratch_of(shared.params) : 0);
+    scratch = scratch_of_team<Plan, kSlab, Service>(shared, memory, team, teams, place.group);
 
   const int32_t* const list = memory.lists + int64_t(from) * shared.worlds;
   const int total = listed ? memory.counts[from] : shared.worlds;

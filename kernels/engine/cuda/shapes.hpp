@@ -19,16 +19,21 @@ namespace ge::cuda {
 /// One kernel that can run a launch.
 struct KernelVariant {
   const void* function;
-  int lanes;        // per world
-  bool slab;        // scratch memory in the slab instead of shared memory
-  int team;         // lanes that meet
-  int worlds;       // of a team
-  int counts;       // bytes of shared memory: of a block,
-  int stage;        // of a team,
-  int64_t scratch;  // and of a team's worlds
-  int threads;      // of a block, at most
+  int lanes;          // per world
+  bool slab;          // all scratch memory in the slab, instead of shared memory
+  int team;           // lanes that meet
+  int worlds;         // of a team
+  int counts;         // bytes of shared memory: of a block,
+  int stage;          // of a team,
+  int64_t scratch;    // and of a team's worlds
+  int threads;        // of a block, at most
+  int64_t roomy = 0;  // bytes of scratch memory of a team that are in the slab in every case
 };
 
+/// Bytes of the slab that a resident team has.
+inline int64_t slab_bytes(const KernelVariant& variant) {
+  return variant.roomy + (variant.slab ? variant.scratch : 0);
+}
 /// Dynamic shared memory of a block: once its counts, then for each of its teams the staging area
 /// and, unless that lies in the slab, the scratch of the team's worlds.
 inline int64_t shared_bytes(const KernelVariant& variant, int threads) {

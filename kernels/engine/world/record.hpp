@@ -255,6 +255,26 @@ consteval int scratch_of_lifetimes(uint32_t mask) {
   return int(round_up(visit.end, 8));
 }
 
+/// Where the columns of one lifetime begin and end in scratch memory.
+struct MeasureLifetime {
+  int lifetime;
+  int64_t first = -1, end = 0;
+  template <class T>
+  GE_FN constexpr void header(int64_t) {}
+  template <class T, class C>
+  GE_FN constexpr void column(int64_t at) {
+    if (lifetime_of<T, C>() != lifetime) return;
+    first = first < 0 ? at : first;
+    end = at + int64_t(sizeof(C)) * T::capacity;
+  }
+};
+template <class Tables>
+consteval MeasureLifetime lifetime_in_scratch(int lifetime) {
+  MeasureLifetime visit{lifetime};
+  Walk<true, Tables>::run(visit);
+  return visit;
+}
+
 template <class Tables>
 struct HasAny;
 template <class... Ts>

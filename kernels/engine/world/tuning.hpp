@@ -30,6 +30,11 @@ struct Tuning {
   /// so rules that need more of them ask for smaller blocks.
   int most_threads = 256;
 
+  /// A lifetime of scratch memory (table.hpp) whose tables have room for many more rows than they
+  /// mostly hold; 0: none. On a GPU it lies in global memory, of which only the rows in use come
+  /// near; in shared memory its size would decide how many worlds run at once. Not with `flat`.
+  int roomy_lifetime = 0;
+
   /// Also builds the environment for a GPU's flat executor, one grid-wide kernel per stage, for
   /// worlds larger than a block of threads; it is used where worlds are few and large.
   bool flat = false;

@@ -207,6 +207,17 @@ GE_FN void count_first(unsigned long long* counter, int64_t row) {
   count_max(counter, ~0ull - (unsigned long long)row);
 }
 
+/// Whether a column lies in the scratch memory of the roomy lifetime, where lanes keep that apart.
+template <class S, class T, class C>
+consteval bool is_roomy() {
+  const int roomy = kTuning<S>.roomy_lifetime;
+  return kOnLanes && roomy > 0 && in_scratch<T, C> && lifetime_of<T, C>() == roomy;
+}
+/// Where that memory lies among all scratch memory of a world.
+template <class S>
+inline constexpr MeasureLifetime kRoomy =
+    lifetime_in_scratch<AllTables<S>>(kTuning<S>.roomy_lifetime);
+
 /// Addresses of the words of one world: the executors' view.
 template <class S>
 struct Cells {
@@ -222,6 +233,7 @@ struct Cells {
   int scratch_stride;  // worlds interleaved there
   int scratch_lane;
   int squad_lane = 0, squad_size = 1;  // the lane's place among those that share a row
+  char* roomy = nullptr;               // scratch memory of the roomy lifetime (tuning.hpp)
 
   template <class T, class C>
   GE_FN char* at(int row) const {
@@ -236,7 +248,10 @@ struct Cells {
         return block + at * B + lane * unit_of<C>;
     } else {
       constexpr int offset = kOffset<Tables, T, C>;
-      if constexpr (in_scratch<T, C>)
+      if constexpr (is_roomy<S, T, C>())
+        return roomy + (offset - int(kRoomy<S>.first) + row * int(sizeof(C))) * scratch_stride +
+               scratch_lane * unit_of<C>;
+      else if constexpr (in_scratch<T, C>)
         return scratch + (offset + row * int(sizeof(C))) * scratch_stride +
                scratch_lane * unit_of<C>;
       else

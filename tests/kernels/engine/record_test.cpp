@@ -254,3 +254,10 @@ GE_TEST(phase_has_the_scratch_memory_of_the_lifetimes_that_it_names) {
   CHECK_EQ(scratch_of_lifetimes<Sharing>(1u << 2), 16 + 24);
   CHECK_EQ(scratch_of_lifetimes<Sharing>(1u << 1 | 1u << 2), kScratchBytes<Sharing>);
 }
+GE_TEST(one_lifetime_lies_between_two_offsets) {
+  // Both tables of lifetime 1, the second from 40 bytes on.
+  CHECK_EQ(lifetime_in_scratch<Sharing>(1).first, 16);
+  CHECK_EQ(lifetime_in_scratch<Sharing>(1).end, 16 + 56);
+  CHECK_EQ(lifetime_in_scratch<Sharing>(2).first, 16);
+  CHECK_EQ(lifetime_in_scratch<Sharing>(2).end, 16 + 24);
+}

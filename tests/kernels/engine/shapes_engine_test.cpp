@@ -56,6 +56,16 @@ GE_TEST(slab_is_taken_where_shared_memory_is_too_small) {
   CHECK(best_shape(kernels, many(), gpu())->variant->slab);
   CHECK(!best_shape({kernels[0]}, many(), gpu()).has_value());
 }
+GE_TEST(roomy_memory_takes_nothing_of_shared_memory) {
+  KernelVariant roomy = kernel(8, 4000, 28000);
+  roomy.roomy = 80000;
+  CHECK_EQ(slab_bytes(roomy), 80000);
+  CHECK_EQ(shared_bytes(roomy, 64), 2 * 32000);
+  roomy.slab = true;
+  CHECK_EQ(slab_bytes(roomy), 108000);
+  CHECK_EQ(shared_bytes(roomy, 64), 2 * 4000);
+  CHECK_EQ(slab_bytes(kernel(8, 4000, 28000)), 0);
+}
 GE_TEST(the_first_kernel_runs_whatever_the_number_of_worlds) {
   const std::vector<KernelVariant> kernels{kernel(8, 0, 0), kernel(1, 0, 0), kernel(32, 0, 0)};
   for (const int64_t worlds : {64, 2000, 100000})
