@@ -253,20 +253,23 @@ struct Tables {
   struct Joints : Fixed<J, Joint, Colour> {
     static constexpr const char* name = "joints";
   };
+  // The lists of pairs and contacts have room for crowds and mostly hold a few: an environment may
+  // give their lifetime to Tuning::roomy_lifetime.
+  static constexpr int kListed = 1;
   struct Pairs : Fixed<P, Pairing> {
     static constexpr const char* name = "pairs";
     static constexpr bool scratch = true;
-    static constexpr int lifetime = 1;
+    static constexpr int lifetime = kListed;
   };
   struct Close : List<C, Pairing> {
     static constexpr const char* name = "close";
     static constexpr bool scratch = true;
-    static constexpr int lifetime = 1;
+    static constexpr int lifetime = kListed;
   };
   struct Contacts : List<C, Manifold, Impulse, Feature, Colour> {
     static constexpr const char* name = "contacts";
     static constexpr bool scratch = true;
-    static constexpr int lifetime = 1;
+    static constexpr int lifetime = kListed;
   };
   // Not scratch: read in the next substep, whose first may lie in the next step.
   struct Kept : List<C, Memory> {
@@ -275,7 +278,6 @@ struct Tables {
   struct Solver : Single<Counts> {
     static constexpr const char* name = "solver";
     static constexpr bool scratch = true;
-    static constexpr int lifetime = 1;
   };
   using all = Types<Bodies, Statics, Joints, Pairs, Close, Contacts, Kept, Solver>;
 };

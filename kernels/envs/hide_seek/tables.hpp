@@ -215,15 +215,18 @@ struct Schema {
   using Agent = typename Tables<T>::Players;
   using tables = typename Tables<T>::all;
   // Packs hold rays of one world: there is nothing to gain from interleaved worlds.
-  // A world's bodies, contacts and rays keep a warp busy; other shares are not worth their minutes
-  // of compilation. Shared memory is full long before a block has more than 128 threads.
+  // A step has few contacts, one after the other: four worlds share a warp. Rays keep all lanes
+  // busy, and the bodies of large worlds most of them. Other shares are not worth their minutes of
+  // compilation. A step needs many registers: shared memory and they are full long before a block
+  // has more than 128 threads.
   static constexpr Tuning tuning{.cpu_block = 1,
                                  .cuda_block = 1,
-                                 .step_lanes = 32,
+                                 .step_lanes = T::bodies <= 32 ? 8 : 32,
                                  .reset_lanes = 32,
                                  .observe_lanes = 32,
                                  .rare_resets = true,
-                                 .most_threads = 128};
+                                 .most_threads = 128,
+                                 .roomy_lifetime = Tables<T>::Physics::kListed};
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
   static Options resolve_options(const ResetSettings& settings, const Params& params) {
     return read_layout(settings, params);
