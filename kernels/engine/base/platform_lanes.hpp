@@ -23,6 +23,10 @@ GE_FN void count_max(unsigned long long* counter, unsigned long long n) {
 GE_FN void lower_float(float* at, float value) {
   atomicMin(reinterpret_cast<unsigned*>(at), __float_as_uint(value));
 }
+/// Sets the bits of a word that are set in `bits`.
+GE_FN void set_bits(uint32_t* at, uint32_t bits) {
+  atomicOr(at, bits);
+}
 /// Makes what any lane of the warp wrote before visible to all its lanes after.
 GE_FN void meet_warp() {
   __syncwarp();
@@ -81,6 +85,9 @@ GE_FN void count_max(unsigned long long* counter, unsigned long long n) {
 // Emulated lanes are fibres: one at a time.
 GE_FN void lower_float(float* at, float value) {
   *at = value < *at ? value : *at;
+}
+GE_FN void set_bits(uint32_t* at, uint32_t bits) {
+  *at |= bits;
 }
 #if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
 void meet_warp();  // checking/lanes_emulated.hpp

@@ -10,8 +10,13 @@
 //
 // Whose world it is says which slots are wanted; then all lanes of the team fill them, whatever
 // world they are of, unless a lane has its world in registers. The staging memory begins at the
-// target's address modulo 16 of its first slot, so that bytes are copied by vectors; bits are
-// expanded, and bytes become floats, on their way out.
+// target's address modulo 16 of its first slot, so that bytes are copied by vectors; bytes become
+// floats on their way out.
+//
+// Rows of bits are staged back to back, as one stream. It begins at the bit that makes each of the
+// caller's 16-byte vectors start at a multiple of its number of elements: a vector is then made of
+// bits of one word, whatever rows they are of. Neighbouring rows share a word, so the stream begins
+// as zeros and lanes set their bits atomically.
 #pragma once
 
 #include "engine/cuda/group_lanes.hpp"
@@ -22,18 +27,16 @@ namespace ge {
 
 // ---- where staged elements come from, by vectors of the caller's
 
-/// Elements of one type as elements of another. seek(first), then skip(n) from vector to vector.
+/// Elements of one type as elements of another.
 template <class In>
 struct Converted {
   const In* from;
-  int at = 0;
 
-  GE_FN void seek(int first) { at = first; }
-  GE_FN void skip(int count, int) { at += count; }
+  GE_FN void skip(int count) { from += count; }
   template <class Out>
   GE_FN Out one() const {
-    GE_WATCH(from + at, int(sizeof(In)), false);
-    return Out(from[at]);
+    GE_WATCH(from, int(sizeof(In)), false);
+    return Out(*from);
   }
   template <class Out>
   GE_FN Vector vector() const {
@@ -43,61 +46,38 @@ struct Converted {
     } items;
     GE_UNROLL
     for (int k = 0; k < each; ++k) {
-      GE_WATCH(from + at + k, int(sizeof(In)), false);
-      items.at[k] = Out(from[at + k]);
+      GE_WATCH(from + k, int(sizeof(In)), false);
+      items.at[k] = Out(from[k]);
     }
     return __builtin_bit_cast(Vector, items);
   }
 };
 
-/// Bits of rows of `elements` each, whose words lie `stride` apart; a division where it is sought,
-/// and none from vector to vector.
-struct Expanded {
-  const uint32_t* words;
-  int stride, elements;
-  int row = 0, bit = 0;
+/// Bits of a stream, from a bit on. Those of a vector never cross a word.
+struct BitStream {
+  const uint32_t* at;
+  int shift;
 
-  GE_FN void seek(int first) { row = first / elements, bit = first - row * elements; }
-  /// rows: whole ones in `count`.
-  GE_FN void skip(int count, int rows) {
-    row += rows, bit += count - rows * elements;
-    const bool over = bit >= elements;
-    row += over ? 1 : 0, bit -= over ? elements : 0;
-  }
-  /// The bits from `begin` on; at least `wanted` of them (at most 16) as far as the row has them.
-  GE_FN uint32_t window(int of, int begin, int wanted) const {
-    const int word = begin >> 5, shift = begin & 31, next = (word + 1) * 32;
-    const uint32_t* const at = words + of * stride + word;
-    GE_WATCH(at, 4, false);
-    uint32_t bits = *at >> shift;
-    if (begin + wanted > next && next < elements) {
-      GE_WATCH(at + 1, 4, false);
-      bits |= at[1] << (32 - shift);  // shift > 0: else this word had been enough
-    }
-    return bits;
-  }
-  template <int kCount>
+  GE_FN BitStream(const uint32_t* words, int first) : at(words + (first >> 5)), shift(first & 31) {}
+  /// `count` is a multiple of 32.
+  GE_FN void skip(int count) { at += count >> 5; }
   GE_FN uint32_t bits() const {
-    const int left = elements - bit;
-    uint32_t all = window(row, bit, kCount);
-    if (left < kCount) all = (all & ((1u << left) - 1u)) | window(row + 1, 0, kCount) << left;
-    return all;
+    GE_WATCH(at, 4, false);
+    return *at >> shift;
   }
   template <class Out>
   GE_FN Out one() const {
-    return Out(window(row, bit, 1) & 1u);
+    return Out(bits() & 1u);
   }
-  /// A row has as many bits as a vector has elements, at least.
   template <class Out>
   GE_FN Vector vector() const {
+    const uint32_t all = bits();
     Vector made;
     if constexpr (sizeof(Out) == 1) {
-      const uint32_t all = bits<16>();
       // Four bits, seven places apart: the lowest of each byte.
       GE_UNROLL
       for (int k = 0; k < 4; ++k) made.word[k] = (all >> (4 * k) & 15u) * 0x00204081u & 0x01010101u;
     } else {
-      const uint32_t all = bits<4>();
       GE_UNROLL
       for (int k = 0; k < 4; ++k)
         made.word[k] = (all >> k & 1u) * __builtin_bit_cast(uint32_t, 1.0f);
@@ -119,7 +99,7 @@ struct StagedWideRows {
   static constexpr int team = Plan::team, worlds = Plan::worlds;
   /// Any lane can look at any world of its team.
   static constexpr bool shares = worlds > 1 && !Plan::registers && !Plan::whole_record;
-  static_assert(!bits || (((Row::capacity + 31) / 32) | 1) * 4 <= WidePlan::budget,
+  static_assert(!bits || round_up(Row::capacity, 128) + 128 <= 8 * WidePlan::budget,
                 "GE: a wide row of bits has to fit into a team's staging memory");
 
   const Group& group;
@@ -130,10 +110,11 @@ struct StagedWideRows {
   template <class FateOf, class Make>
   GE_FN void run(bool on, const FateOf& fate, const Make& make) const {
     const int total = worlds * rows;
-    if (bits || staged_row() <= WidePlan::budget) {
+    if (bits || target.elements * element_bytes <= WidePlan::budget) {
       // Rows of a pass: as many as the bytes and the heads hold. Where there are several passes no
       // lane makes one row more than the others do, who would wait for it.
-      const int most = WidePlan::budget / staged_row();
+      const int most = bits ? 8 * WidePlan::budget / row_room()
+                            : WidePlan::budget / (target.elements * element_bytes);
       const int held = most < WidePlan::slots ? most : WidePlan::slots;
       const int fit = shares && held > team && held < total ? held / team * team : held;
       GE_NO_UNROLL
@@ -160,18 +141,14 @@ struct StagedWideRows {
   };
 
   GE_FN int lane() const { return group.place.team_lane; }
-  /// 32-bit words of a staged row of bits: odd, so that the lanes' words lie in different banks.
-  GE_FN int row_words() const { return ((target.elements + 31) / 32) | 1; }
-  GE_FN int staged_row() const { return bits ? row_words() * 4 : target.elements * element_bytes; }
-  GE_FN int slot_bytes(const Pass& p) const {
-    return bits ? staged_row() : (p.end - p.begin) * element_bytes;
-  }
+  GE_FN int slot_bytes(const Pass& p) const { return (p.end - p.begin) * element_bytes; }
   GE_FN int32_t* heads() const { return reinterpret_cast<int32_t*>(group.place.stage); }
   GE_FN char* row_target(int64_t row) const {
     return target.to + row * wide_bytes(target.format, target.elements);
   }
   /// Where the staged bytes begin: bytes that leave as they are lie as in the caller's array.
   GE_FN char* area(int skew) const { return group.place.stage + WidePlan::heads + skew; }
+  GE_FN uint32_t* stream() const { return reinterpret_cast<uint32_t*>(area(0)); }
 
   template <class FateOf, class Make>
   GE_FN void pass(const Pass& p, bool on, const FateOf& fate, const Make& make) const {
@@ -179,15 +156,18 @@ struct StagedWideRows {
     group.sync_team();
     const Named named = look(p);
     if (named.any) {
-      const int skew = skew_of(p);
+      const Staged staged{named.follow, skew_of(p)};
       // Before the rows are made: a writer only sets what differs from the background.
-      if constexpr (!bits && !is_complete<Row>()) {
-        begin_rows(p, skew);
+      if constexpr (bits || !is_complete<Row>()) {
+        begin_rows(p, staged.skew);
         group.sync_team();
       }
-      fill_slots(p, skew, on, fate, make);
+      fill_slots(p, staged, on, fate, make);
       group.sync_team();
-      flush(p, skew, named.follow);
+      if constexpr (bits)
+        flush_stream(p, staged);
+      else
+        flush(p, staged);
     }
     group.sync_team();
   }
@@ -228,20 +208,50 @@ struct StagedWideRows {
     return {Service::any(any), !Service::any(apart)};
   }
 
+  // ---- where a slot is staged
+
+  /// follow: all slots are wanted, and their rows follow one another; skew: the first byte of slot
+  /// 0, or its first bit in the stream.
+  struct Staged {
+    bool follow;
+    int skew;
+  };
+  GE_FN int skew_of(const Pass& p) const {
+    const int row = head(0);
+    if constexpr (bits) return row < 0 ? 0 : bits_before(row);
+    if (row < 0 || target.format != Elements::uint8) return 0;
+    return offset_in_vector(row_target(row) + p.begin);
+  }
+  /// Bits that become 16 bytes of the caller's.
+  GE_FN int vector_bits() const {
+    return target.format == Elements::bits ? 128 : target.format == Elements::uint8 ? 16 : 4;
+  }
+  /// Bits from the beginning of a row to that of the next; a packed row fills its last byte.
+  GE_FN int row_bits() const {
+    return target.format == Elements::bits ? (target.elements + 7) & ~7 : target.elements;
+  }
+  /// Bits of the stream for a row that begins anywhere in a vector.
+  GE_FN int row_room() const {
+    const int each = vector_bits();
+    return (row_bits() + 2 * each - 1) & ~(each - 1);
+  }
+  /// Bits of the caller's vector that lie before a row in it.
+  GE_FN int bits_before(int64_t row) const {
+    return offset_in_vector(row_target(row)) * vector_bits() / 16;
+  }
+  /// The first byte of a slot in the staging area, or its first bit in the stream.
+  GE_FN int start_of(const Pass& p, const Staged& staged, int slot) const {
+    if constexpr (!bits) return staged.skew + slot * slot_bytes(p);
+    if (staged.follow) return staged.skew + slot * row_bits();
+    return slot * row_room() + bits_before(head(slot));
+  }
+
   // ---- in
 
-  GE_FN int skew_of(const Pass& p) const {
-    if constexpr (bits) {
-      return 0;
-    } else {
-      const int row = head(0);
-      if (row < 0 || target.format != Elements::uint8) return 0;
-      return offset_in_vector(row_target(row) + p.begin);
-    }
-  }
   /// The background into every slot, by vectors where it is zeros, and by words where the staged
   /// rows allow it.
   GE_FN void begin_rows(const Pass& p, int skew) const {
+    if constexpr (bits) return clear_run(stream(), (p.count * row_room() + 31) / 32, lane(), team);
     const int bytes = slot_bytes(p);
     char* const to = area(skew);
     if (target.background == nullptr) return clear_run(to, p.count * bytes, lane(), team);
@@ -265,7 +275,7 @@ struct StagedWideRows {
     }
   }
   template <class FateOf, class Make>
-  GE_FN void fill_slots(const Pass& p, int skew, bool on, const FateOf& fate,
+  GE_FN void fill_slots(const Pass& p, const Staged& staged, bool on, const FateOf& fate,
                         const Make& make) const {
     if constexpr (shares) {
       GE_NO_UNROLL
@@ -274,7 +284,7 @@ struct StagedWideRows {
         if (named < 0) continue;
         const int world = named / rows, row = named - world * rows;
         const auto cells = cells_of_team(group, (p.first + slot) / rows, world);
-        fill(p, skew, slot, fate(cells, row).shows,
+        fill(p, start_of(p, staged, slot), fate(cells, row).shows,
              [&](auto& writer) GE_LAMBDA { make(cells, row, writer); });
       }
     } else {
@@ -283,21 +293,22 @@ struct StagedWideRows {
       for (int row = group.lane; row < rows; row += G) {
         const int slot = slot_of(p, row);
         if (slot < 0 || slot >= p.count || head(slot) < 0) continue;
-        fill(p, skew, slot, fate(group.cells, row).shows,
+        fill(p, start_of(p, staged, slot), fate(group.cells, row).shows,
              [&](auto& writer) GE_LAMBDA { make(group.cells, row, writer); });
       }
     }
   }
   template <class Write>
-  GE_FN void fill(const Pass& p, int skew, int slot, bool shows, const Write& write) const {
-    char* const at = area(skew) + slot * slot_bytes(p);
-    if (!shows) return clear(at, slot_bytes(p));
+  GE_FN void fill(const Pass& p, int start, bool shows, const Write& write) const {
     if constexpr (bits) {
-      BitRow writer(reinterpret_cast<uint32_t*>(at));
+      if (!shows) return;
+      BitRow writer(stream(), start);
       write(writer);
       [[maybe_unused]] const int written = writer.finish();
       GE_ASSERT(written == target.elements);
     } else {
+      char* const at = area(start);
+      if (!shows) return clear(at, slot_bytes(p));
       ElementRow<Element> writer(reinterpret_cast<Element*>(at), p.begin, p.end);
       write(writer);
     }
@@ -313,91 +324,85 @@ struct StagedWideRows {
 
   // ---- out
 
-  GE_FN void flush(const Pass& p, int skew, bool follow) const {
-    // Packed rows end within a byte and go out one by one.
-    const bool packed = bits && target.format == Elements::bits;
-    if (follow && !packed) return flush_run(p, skew, 0, head(0), p.count);
+  /// Each run of rows that follow one another.
+  GE_FN void flush(const Pass& p, const Staged& staged) const {
+    if (staged.follow) return flush_run(p, staged, 0, head(0), p.count);
     GE_NO_UNROLL
     for (int slot = 0; slot < p.count;) {
       const int first = head(slot);
       int count = 1;
-      if (first >= 0 && !packed)
+      if (first >= 0)
         while (slot + count < p.count && head(slot + count) == first + count) ++count;
-      if (first >= 0) flush_run(p, skew, slot, first, count);
+      if (first >= 0) flush_run(p, staged, slot, first, count);
       slot += count;
     }
   }
-  GE_FN void flush_run(const Pass& p, int skew, int slot, int row, int count) const {
+  // lint: allow parameters: a run is where it is staged, and where it goes
+  GE_FN void flush_run(const Pass& p, const Staged& staged, int slot, int row, int count) const {
     const int elements = p.end - p.begin;
-    const char* const from = area(skew) + slot * slot_bytes(p);
     char* const to = row_target(row);
-    if constexpr (bits) {
-      const auto* const words = reinterpret_cast<const uint32_t*>(from);
-      if (target.format == Elements::bits)
-        copy_bits(to, words);
-      else if (target.format == Elements::float32)
-        expand(reinterpret_cast<float*>(to), words, count * elements);
+    const auto* const from = reinterpret_cast<const Element*>(area(start_of(p, staged, slot)));
+    if (target.format == Elements::float32) {
+      send(reinterpret_cast<float*>(to) + p.begin, from, count * elements);
+    } else if constexpr (!std::is_same_v<Element, float>) {
+      auto* const bytes = reinterpret_cast<uint8_t*>(to) + p.begin;
+      if (offset_in_vector(bytes) == offset_in_vector(from))
+        copy_run(bytes, from, count * elements, lane(), team);
       else
-        expand(reinterpret_cast<uint8_t*>(to), words, count * elements);
-    } else {
-      const auto* const staged = reinterpret_cast<const Element*>(from);
-      if (target.format == Elements::float32) {
-        send(reinterpret_cast<float*>(to) + p.begin, staged, count * elements);
-      } else if constexpr (!std::is_same_v<Element, float>) {
-        auto* const bytes = reinterpret_cast<uint8_t*>(to) + p.begin;
-        if (offset_in_vector(bytes) == offset_in_vector(staged))
-          copy_run(bytes, staged, count * elements, lane(), team);
-        else
-          send(bytes, staged, count * elements);
-      }
+        send(bytes, from, count * elements);
+    }
+  }
+  /// The whole stream where its rows follow one another, else row by row.
+  GE_FN void flush_stream(const Pass& p, const Staged& staged) const {
+    const int step = staged.follow ? p.count : 1;
+    GE_NO_UNROLL
+    for (int slot = 0; slot < p.count; slot += step) {
+      const int row = head(slot);
+      if (row < 0) continue;
+      char* const to = row_target(row);
+      const int first = start_of(p, staged, slot), count = step * row_bits();
+      if (target.format == Elements::bits)
+        copy_run(to, area(first / 8), count / 8, lane(), team);
+      else if (target.format == Elements::float32)
+        expand(reinterpret_cast<float*>(to), first, count);
+      else
+        expand(reinterpret_cast<uint8_t*>(to), first, count);
     }
   }
   template <class Out, class In>
   GE_FN void send(Out* to, const In* from, int count) const {
-    put_all(to, count, 0, Converted<In>{from});
+    put_all(to, count, [&](int i) GE_LAMBDA { return Converted<In>{from + i}; });
   }
+  /// Bits [first, first + count) of the stream.
   template <class Out>
-  GE_FN void expand(Out* to, const uint32_t* words, int count) const {
-    constexpr int each = 16 / int(sizeof(Out));
-    const Expanded from{words, row_words(), target.elements};
-    if (target.elements >= each) return put_all(to, count, team * each / target.elements, from);
-    GE_NO_UNROLL
-    for (int i = lane(); i < count; i += team) put_one(to, i, from);
+  GE_FN void expand(Out* to, int first, int count) const {
+    put_all(to, count, [&](int i) GE_LAMBDA { return BitStream{stream(), first + i}; });
   }
-  GE_FN void copy_bits(char* to, const uint32_t* words) const {
-    const int bytes = int(wide_bytes(Elements::bits, target.elements));
-    GE_NO_UNROLL
-    for (int i = lane(); i < bytes; i += team) {
-      GE_WATCH(words + i / 4, 4, false);
-      GE_WATCH(to + i, 1, true);
-      to[i] = char(words[i / 4] >> (8 * (i % 4)));
-    }
-  }
+  /// Writes `count` elements, 16 bytes a store where the address allows it; from(i) yields the
+  /// elements from i on.
   template <class Out, class From>
-  GE_FN static void put_one(Out* to, int i, From from) {
-    from.seek(i);
-    GE_WATCH(to + i, int(sizeof(Out)), true);
-    to[i] = from.template one<Out>();
-  }
-  /// The elements of `from`, 16 bytes a store where the address allows it. rows: whole rows that a
-  /// lane goes on by from one vector to its next.
-  template <class Out, class From>
-  GE_FN void put_all(Out* to, int count, int rows_on, From from) const {
+  GE_FN void put_all(Out* to, int count, const From& from) const {
     constexpr int each = 16 / int(sizeof(Out));
     const int lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Out));
     const int head = lead < count ? lead : count;
     const int vectors = (count - head) / each;
+    const auto put = [&](int i) GE_LAMBDA {
+      GE_WATCH(to + i, int(sizeof(Out)), true);
+      to[i] = from(i).template one<Out>();
+    };
     GE_NO_UNROLL
-    for (int i = lane(); i < head; i += team) put_one(to, i, from);
-    from.seek(head + lane() * each);
+    for (int i = lane(); i < head; i += team) put(i);
+    auto next = from(head + lane() * each);
+    Vector* at = reinterpret_cast<Vector*>(to + head) + lane();
     GE_NO_UNROLL
     for (int i = lane(); i < vectors; i += team) {
-      GE_WATCH(to + head + i * each, 16, true);
-      reinterpret_cast<Vector*>(to + head)[i] = from.template vector<Out>();
-      from.skip(team * each, rows_on);
+      GE_WATCH(at, 16, true);
+      *at = next.template vector<Out>();
+      next.skip(team * each);
+      at += team;
     }
     GE_NO_UNROLL
-    for (int i = head + vectors * each + lane(); i < count; i += team) put_one(to, i, from);
+    for (int i = head + vectors * each + lane(); i < count; i += team) put(i);
   }
 };
 

@@ -28,7 +28,9 @@ namespace ge {
 
 class BitRow {
  public:
-  GE_FN explicit BitRow(uint32_t* words) : at_(words) {}
+  /// On lanes the row begins at bit `first` of words that hold zeros: others share its ends.
+  GE_FN explicit BitRow(uint32_t* words, int first = 0)
+      : at_(words + (first >> 5)), fill_(first & 31) {}
 
   /// The low `count` bits, the lowest first; at most 32, and the bits above must be zero.
   GE_FN void append(uint32_t bits, int count) {
@@ -43,9 +45,12 @@ class BitRow {
     }
   }
   GE_FN void append64(uint64_t bits, int count) {
-    const int low = count < 32 ? count : 32;
-    append(uint32_t(bits), low);
-    append(uint32_t(bits >> 32), count - low);
+    if (count < 32) return append(uint32_t(bits), count);
+    pending_ |= (bits & 0xffffffffu) << fill_;
+    total_ += 32;
+    put();
+    pending_ >>= 32;
+    append(uint32_t(bits >> 32), count - 32);
   }
   GE_FN void zeros(int count) {
     for (; count > 32; count -= 32) append(0, 32);
@@ -58,13 +63,16 @@ class BitRow {
   }
 
  private:
+  GE_EITHER_MACHINE
   GE_FN void put() {
-    GE_WATCH(at_, 4, true);
-    *at_++ = uint32_t(pending_);
+    if constexpr (kOnLanes)
+      set_bits(at_++, uint32_t(pending_));
+    else
+      *at_++ = uint32_t(pending_);
   }
   uint32_t* at_;
   uint64_t pending_ = 0;
-  int fill_ = 0, total_ = 0;
+  int fill_, total_ = 0;
 };
 
 /// Elements [begin, end) of a row.
