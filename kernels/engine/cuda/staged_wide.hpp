@@ -256,22 +256,27 @@ struct StagedWideRows {
     char* const to = area(skew);
     if (target.background == nullptr) return clear_run(to, p.count * bytes, lane(), team);
     const char* const from = reinterpret_cast<const char*>(target.background) + p.begin;
-    if (bytes % 4 == 0 && skew % 4 == 0 && p.begin % 4 == 0)
+    const int places = bytes | skew | p.begin;  // the largest word divides all of them
+    if (places % 8 == 0)
+      repeat<typename WordOf<8>::type>(to, from, bytes / 8, p.count);
+    else if (places % 4 == 0)
       repeat<typename WordOf<4>::type>(to, from, bytes / 4, p.count);
     else
       repeat<typename WordOf<1>::type>(to, from, bytes, p.count);
   }
-  /// Writes `words` words `times` times, one copy after the other.
+  /// Writes `words` words `times` times, one copy after the other: a lane loads a word once, and
+  /// stores it into each copy.
   template <class Word>
   GE_FN void repeat(char* to, const char* from, int words, int times) const {
-    const int step = team % words;
-    int word = lane() % words;
     GE_NO_UNROLL
-    for (int i = lane(); i < words * times; i += team) {
-      GE_WATCH(to + i * int(sizeof(Word)), int(sizeof(Word)), true);
-      reinterpret_cast<Word*>(to)[i] = reinterpret_cast<const Word*>(from)[word];
-      word += step;
-      word -= word >= words ? words : 0;
+    for (int word = lane(); word < words; word += team) {
+      const Word value = reinterpret_cast<const Word*>(from)[word];
+      Word* at = reinterpret_cast<Word*>(to) + word;
+      GE_NO_UNROLL
+      for (Word* const end = at + words * times; at != end; at += words) {
+        GE_WATCH(at, int(sizeof(Word)), true);
+        *at = value;
+      }
     }
   }
   template <class FateOf, class Make>
