@@ -3,6 +3,7 @@
 // (flat_teams.hpp).
 #pragma once
 
+#include "engine/cuda/alike_rows.hpp"
 #include "engine/cuda/flat_teams.hpp"
 #include "engine/graph/row_jobs.hpp"
 
@@ -116,6 +117,20 @@ struct FloatRowTogetherJob {
     FloatRowJob<E, kOutput, F, R>::run(work, i, lane, Squad::kLanes);
   }
 };
+/// A tile of rows of floats that are alike, by a squad.
+template <class E, Output kOutput, auto F, class R>
+struct AlikeRowsJob {
+  using Row = role_row<E, R, kOutput>;
+  static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
+    const WideTarget target =
+        role_target<E, R, kOutput>(work.shared, target_of<kOutput>(work.final));
+    const int rows = agents_in<R>(work.shared.params);
+    const FlatPlace at = flat_place(i, AlikeTile::count(rows, target.elements));
+    if (!work.on(at.world)) return;
+    put_tile<F, typename R::Agent, Row>(work.cells(at.world, lane, Squad::kLanes), at.row, rows,
+                                        target, row_index<R>(work.shared, at.world, 0), work.final);
+  }
+};
 
 /// How the rows of a Show are made: tiles of pictures and squads' rows by squads, rows of fixed
 /// length and of floats by threads, other wide rows by teams.
@@ -152,6 +167,18 @@ void stage(FlatWalk<E, M>& walk, ClearFinal) {
       walk.machine.zero(shared.bound.at[kFinalState],
                         row_bytes<typename E::State>(shared, kFinalState) * shared.worlds);
 }
+/// Rows that squads make in the caller's array.
+template <Output kOutput, auto F, class R, class Row, class E, class M>
+void squads_out(FlatWalk<E, M>& walk) {
+  const int64_t rows = walk.template agents<R>();
+  if constexpr (may_be_alike<Row>) {
+    const auto& params = walk.work.shared.params;
+    if (are_tiled<Row>(params, int(rows)))
+      return enqueue_squads<flat::AlikeRowsJob<E, kOutput, F, R>>(
+          walk, AlikeTile::count(int(rows), Row::elements(params)));
+  }
+  enqueue_squads<flat::FloatRowTogetherJob<E, kOutput, F, R>>(walk, rows);
+}
 template <class E, class M, Output kOutput, auto F, class R>
 void stage(FlatWalk<E, M>& walk, Show<kOutput, F, R>) {
   using Row = shown_row<E, kOutput, R>;
@@ -167,7 +194,7 @@ void stage(FlatWalk<E, M>& walk, Show<kOutput, F, R>) {
     if constexpr (maker == RowMaker::worlds)
       enqueue_worlds<flat::WorldRowJob<E, kOutput, F>>(walk);
     else if constexpr (maker == RowMaker::squads)
-      enqueue_squads<flat::FloatRowTogetherJob<E, kOutput, F, R>>(walk, walk.template agents<R>());
+      squads_out<kOutput, F, R, Row>(walk);
     else if constexpr (maker == RowMaker::threads && Wide<Row>)
       enqueue_rows<flat::FloatRowJob<E, kOutput, F, R>>(walk, walk.template agents<R>());
     else if constexpr (maker == RowMaker::threads)

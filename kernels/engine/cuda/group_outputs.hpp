@@ -3,6 +3,7 @@
 // array that the caller does not want is null, and its stage does nothing.
 #pragma once
 
+#include "engine/cuda/alike_rows.hpp"
 #include "engine/cuda/group_lanes.hpp"
 #include "engine/cuda/staged_wide.hpp"
 
@@ -74,10 +75,18 @@ GE_FN void squad_rows_out(const Group& group, const WideTarget& target, bool on)
   const auto put = [&](const auto& cells, int row) GE_LAMBDA {
     put_together<F, Agent, Row>(cells, row, target, row_index<R>(shared, cells.world, row), kFinal);
   };
-  if constexpr (Group::kLanes >= Squad::kLanes)
+  if constexpr (Group::kLanes >= Squad::kLanes) {
+    if constexpr (may_be_alike<Row>)
+      if (are_tiled<Row>(shared.params, rows))  // the same for all
+        return squad_rows(group, on, AlikeTile::count(rows, target.elements),
+                          [&](const auto& cells, int k) GE_LAMBDA {
+                            put_tile<F, Agent, Row>(cells, k, rows, target,
+                                                    row_index<R>(shared, cells.world, 0), kFinal);
+                          });
     squad_rows(group, on, rows, put);
-  else
+  } else {
     my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA { put(group.cells, row); });
+  }
 }
 template <bool kFinal, Output kOutput, auto F, class R, class Row, AnyGroup Group>
 GE_FN void wide_rows_out(const Group& group, Output output, bool on) {
