@@ -18,7 +18,7 @@ PROVEN = $(PYTHON) scripts/checks/proofs.py $(ANEW)
 INPUTS = $(PYTHON) scripts/checks/package_inputs.py
 LISTED = $(BUILD)/package_inputs_$@.txt
 
-.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all cuda-all tidy cuda spills wheel release bench docs gpu-check dry-run
+.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all lanes-all cuda-all ptx-all tidy cuda spills wheel release bench docs gpu-check dry-run
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+( [a-z-]+)*:.*##' Makefile | sed -E 's/^([a-z -]+):.*## /  \1|/' | column -t -s '|'
@@ -56,7 +56,7 @@ gate:
 	@echo $(GATE)
 
 check-all: ANEW := --anew
-check-all: check asan-all blocks-all cuda-all release ## check, and what is rarer, believing no proof: docs/checks.md says when
+check-all: check asan-all blocks-all lanes-all cuda-all ptx-all release ## check, and what is rarer, believing no proof: docs/checks.md says when
 	scripts/test --slow --anew
 
 asan tsan: export CXXFLAGS += -Werror
@@ -75,18 +75,29 @@ blocks-all: setup # both block sizes with every environment
 	$(VENV)/cmake --build build/blocks-all --parallel $(JOBS) --target tests
 	$(PYTHON) scripts/checks/native_tests.py --build build/blocks-all $(ANEW)
 
+lanes-all: setup # emulated lanes with every environment
+	$(CMAKE) --preset dev -B ../build/lanes-all -DGE_LANES_OF_ALL=ON -DGE_TEST_FILTER=executors_lanes
+	$(VENV)/cmake --build build/lanes-all --parallel $(JOBS) --target tests
+	$(PYTHON) scripts/checks/native_tests.py --build build/lanes-all $(ANEW)
+
 tidy: setup ## clang-tidy over the CPU build (slow, not part of check)
 	$(CMAKE) --preset dev
 	ls kernels/{engine/*,learning,physics,spatial,pictures}/*.cpp build/dev/units/*_cpu_*.cpp 2>/dev/null | \
 	  grep -v engine/cuda/ | xargs -n 1 -P $(JOBS) $(VENV)/clang-tidy -p build/dev --quiet
 
-cuda: setup ## compile for CUDA, with NVIDIA's compiler wheels where there is no nvcc, and look for spills
+# Machine code and PTX come from one run of nvcc's front end: the first shows spills, the second is run on the CPU.
+cuda cuda-all ptx-all: export GPU_ENVS_CUDA_RUNTIME = interpreted
+cuda: setup ## compile for CUDA, look for spills, and run the kernels' PTX on the CPU; installs NVIDIA's compiler if need be
 	$(PYTHON) -c 'from gpu_envs.building import toolchain; toolchain.nvcc()' 2>/dev/null || scripts/setup cuda-build
 	$(PYTHON) -m gpu_envs build --target cuda
 	@$(MAKE) --silent spills ANEW=$(ANEW)
 	$(INPUTS) cuda >$(LISTED)
 	$(PROVEN) occupancy --reads $(BUILD)/cuda/*.ptxas.txt benchmarks/instructions.json $(LISTED) \
 	  -- $(PYTHON) scripts/gpu/occupancy.py
+	$(PYTHON) scripts/ptx/golden.py --shipped $(ANEW)
+
+ptx-all: cuda # every recorded run, in every way
+	$(PYTHON) scripts/ptx/golden.py --all-ways --long $(ANEW)
 
 cuda-all: cuda # nvcc over the tests' own environments and the examples
 	$(PYTHON) scripts/checks/compile_for_cuda.py

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Run the recorded hashes of tests/golden on interpreted kernels: the PTX that nvcc makes.
 
-    .venv/bin/python scripts/ptx/golden.py [STEM ...] [--all-ways] [--long] [--anew]
+    .venv/bin/python scripts/ptx/golden.py [STEM ...] [--shipped] [--all-ways] [--long] [--anew]
 
 STEM is an environment's file without its ending, such as `cartpole`; without one, all that have
-recorded hashes are run, those of the tests and examples too. Modules are built first (target
-`cuda_ptx`, which needs nvcc and no GPU). A run that has passed with the same modules and hashes is
-not repeated; `--anew` repeats it. `--all-ways` adds every number of lanes that is compiled, both
-schedules, any order of blocks and warps, memory that holds NaN, races, and plain launches.
+recorded hashes are run, those of the tests and examples too unless `--shipped`. Modules are built
+first (target `cuda_ptx`, which needs nvcc and no GPU). A run that has passed with the same modules
+and hashes is not repeated; `--anew` repeats it. `--all-ways` adds every number of lanes that is
+compiled, both schedules, any order of blocks and warps, memory that holds NaN, races, and plain
+launches.
 """
 
 from __future__ import annotations
@@ -145,13 +146,15 @@ def main(argv: Sequence[str]) -> int:
     """Build, run and report; 1 where a hash differs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("stems", nargs="*", metavar="STEM", help="such as cartpole; none: all")
+    parser.add_argument("--shipped", action="store_true", help="those of kernels/envs alone")
     parser.add_argument("--all-ways", action="store_true", help="every lane count, order, poison")
     parser.add_argument("--long", action="store_true", help="the cases of tests/golden/long too")
     parser.add_argument("--anew", action="store_true", help="believe no proof")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     given = parser.parse_args(argv)
     recorded = sorted(path.stem for path in golden_cases.FOLDER.glob("*.txt"))
-    stems = given.stems or recorded
+    own = places.environments()
+    stems = given.stems or [stem for stem in recorded if stem in own or not given.shipped]
     for stem in stems:
         if stem not in recorded:
             parser.error(f"{stem} has no recorded hashes; those that have: {', '.join(recorded)}")
