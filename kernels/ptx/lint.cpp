@@ -25,7 +25,7 @@ bool ends_function(const Statement& s) {
 bool stops(const Statement& s) {
   return ends_function(s) || s.opcode == "trap" || s.opcode == "bra" || s.opcode == "brx";
 }
-/// The function that a call names: its first operand that is no list of parameters.
+/// The function that a call names: the first operand that is a name.
 std::string callee_of(const Statement& s) {
   for (const Operand& o : s.operands)
     if (o.kind == Operand::name) return o.text;

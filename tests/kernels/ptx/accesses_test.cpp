@@ -76,7 +76,7 @@ GE_TEST(stores_keep_to_their_bytes) {  // 9.7.9.11
             {{0x1234567800000005}, 0xffffffff00000005});
   CHECK_PTX("st.global.f64 [to+16], l1;" + back, {{1.5}, 1.5});
   CHECK_PTX(first + "@p1 st.global.u64 [to+16], 0;" + back, {{1}, 0}, {{0}, -1});
-  // Of lanes that store to one place, one is seen.
+  // Where lanes store to one place, one of them is seen.
   std::vector<ge::test::Lane> lanes(ge::ptx::kLanes);
   ge::test::run_lanes(
       "sub.s64 l1, to, by;\nst.global.u32 [l1+32], lane;\nld.global.u32 w0, [l1+32];", lanes);
@@ -214,7 +214,7 @@ GE_TEST(bytes_that_nobody_reads_are_no_race) {
   CHECK(fault_of(load + word, 32, kShared, true).find("race in shared memory") !=
         std::string::npos);
   CHECK_EQ(fault_of(load + ".pragma \"used_bytes_mask 0xf\";\n" + word, 32, kShared, true), "");
-  // Of one load only.
+  // It is about one load.
   CHECK(
       fault_of(load + ".pragma \"used_bytes_mask 0xf\";\n" + word + "\n" + word, 32, kShared, true)
           .find("race in shared memory") != std::string::npos);

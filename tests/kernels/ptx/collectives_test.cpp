@@ -61,7 +61,7 @@ GE_TEST(shuffles_of_a_warp) {
 }
 
 GE_TEST(shuffles_of_segments) {
-  // Of eight lanes: the mask 11000, as CUDA gives it for a width of 8.
+  // Segments of eight lanes: the mask 11000, as CUDA gives it for a width of 8.
   CHECK_SHUFFLE("idx", 5, 0x181f, (Got{uint64_t((lane & 24) | 5), true}));
   CHECK_SHUFFLE("idx", 13, 0x181f, (Got{uint64_t((lane & 24) | 5), true}));
   CHECK_SHUFFLE("up", 3, 0x1800,

@@ -37,7 +37,7 @@ GE_TEST(whole_numbers_are_cut_and_extended) {
   CHECK_PTX("cvt.u8.u32 h0, w1;", {{0x180}, 0x80});
   CHECK_PTX("cvt.s16.s8 h0, h1;", {{0x80}, 0xff80}, {{0x7f}, 0x7f});
   CHECK_PTX("cvt.u16.u8 h0, h1;", {{0x1ff}, 0xff});
-  // Of the low bits of a wider register.
+  // From the low bits of a wider register.
   CHECK_PTX("cvt.s32.s8 w0, w1;", {{0x180}, -128}, {{0x17f}, 127});
   CHECK_PTX("cvt.u32.u8 w0, w1;", {{0x1ff}, 0xff});
   CHECK_PTX("cvt.s64.s8 l0, l1;", {{0x1234567880}, -128});

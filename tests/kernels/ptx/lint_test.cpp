@@ -69,7 +69,7 @@ GE_TEST(fused_products) {
   CHECK_EQ(of_body(fma + "setp.nan.f32 %p1, %f2, %f2;\nret;\n"), said_of_it);
   // With line information its own line says it.
   const std::string files =
-      ".file 1 \"/src/kernels/engine/base/platform_numbers.hpp\"\n.file 2 \"/src/a.hpp\"\n";
+      ".file 1 \"kernels/engine/base/platform_numbers.hpp\"\n.file 2 \"envs/a.hpp\"\n";
   const std::string ours = ".loc 2 9 1\n.loc 1 45 3, function_name $L0, inlined_at 2 9 1\n";
   CHECK_EQ(said(entry(ours + fma + "ret;\n") + files), "");
   CHECK_EQ(said(entry(".loc 2 9 1\n" + fma + tests) + files), said_of_it);
@@ -124,12 +124,12 @@ GE_TEST(calls_in_loops) {
 }
 
 GE_TEST(findings_say_where) {
-  const std::string files = ".file 3 \"/src/a.hpp\"\n";
+  const std::string files = ".file 3 \"envs/a.hpp\"\n";
   const auto found = ge::ptx::findings_in(
       ge::ptx::read_module(kHead + entry(".loc 3 71 5\nadd.f32 %f1, %f2, %f3;\nret;\n") + files));
   CHECK_EQ(found.size(), size_t{1});
   CHECK_EQ(found[0].line, 12);
-  CHECK_EQ(found[0].source, "/src/a.hpp:71");
+  CHECK_EQ(found[0].source, "envs/a.hpp:71");
   CHECK_EQ(std::string(ge_ptx_lint((kHead + entry("add.f32 %f1, %f2, %f3;\nret;\n")).c_str())),
            "module\t1\t13\nrounding\tstep\t11\t\tadd.f32\n");
   CHECK_EQ(std::string(ge_ptx_lint("what is this")),

@@ -1,5 +1,5 @@
-// Arithmetic of floats, against values worked out from NVIDIA's "Parallel Thread Execution ISA" 9.0,
-// whose sections stand beside them. Subnormals are kept, since nothing here has .ftz.
+// Arithmetic of floats, against values from NVIDIA's "Parallel Thread Execution ISA" 9.0, whose
+// sections stand beside them. Subnormals are kept, since nothing here has .ftz.
 #include <cmath>
 #include <limits>
 
