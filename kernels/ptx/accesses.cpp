@@ -61,6 +61,7 @@ class Resolver {
     if (at - kLocalWindow < kWindowBytes) return at -= kLocalWindow, Space::local;
     return Space::global;
   }
+  Use use() const { return is_atomic_ ? Use::change : writes_ ? Use::write : Use::read; }
   bool fits(uint64_t at, int64_t size) const {
     return at <= uint64_t(size) && uint64_t(bytes_) <= uint64_t(size) - at;
   }
@@ -69,11 +70,10 @@ class Resolver {
       refuse(writes_ ? "store outside of shared memory" : "load outside of shared memory", lane, at,
              bytes_);
     to.at[lane] = x_.shared + at, to.in_shared = true;
-    if (x_.shared_touched != nullptr && !is_atomic_)
-      note_access(x_, x_.shared_touched, at, i_, writes_, lane, false);
+    if (x_.looks_for_races) note_access(x_, x_.shared_touched, at, i_, use(), lane, false);
   }
   void in_local(Places& to, int lane, uint64_t at) {
-    if (!fits(at, x_.local_bytes)) refuse("access outside of local memory", lane, at, bytes_);
+    if (!fits(at, x_.local_end)) refuse("access outside of local memory", lane, at, bytes_);
     to.at[lane] = x_.local + uint64_t(lane) * uint64_t(x_.local_bytes) + at, to.in_local = true;
   }
   void in_global(Places& to, int lane, uint64_t at) {
@@ -90,9 +90,9 @@ class Resolver {
     if (x_.is_dependent && (x_.waited >> lane & 1) == 0)
       refuse("global memory before griddepcontrol.wait", lane, at, bytes_);
     to.in_global = true;
-    if (x_.shared_touched == nullptr || is_atomic_ || !region->is_writable) return;
+    if (!x_.looks_for_races || !region->is_writable) return;
     if (region->touched.empty()) region->touched.resize(region->end - region->begin);
-    note_access(x_, region->touched.data(), at - region->begin, i_, writes_, lane, true);
+    note_access(x_, region->touched.data(), at - region->begin, i_, use(), lane, true);
   }
 
   Context& x_;

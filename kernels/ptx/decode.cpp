@@ -70,7 +70,7 @@ void Decoder::place_variables() {
     local_places_[v.name] = local;
     local += v.bytes;
   }
-  code_.local_bytes = (local + 15) / 16 * 16;
+  code_.local_bytes = local;
   if (function_.is_entry) return;
   for (const auto* const list : {&function_.params, &function_.results})
     for (const Variable& v : *list) {

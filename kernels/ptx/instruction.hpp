@@ -141,8 +141,11 @@ struct Code {
   std::vector<char> image;  // of constants, at the front of each frame
   std::vector<Filled> specials;
   uint32_t frame_bytes = 0;
-  int64_t local_bytes = 0;                 // of a lane
+  int64_t local_bytes = 0;                 // of a lane, without those of its calls
   std::map<std::string, uint32_t> params;  // places of parameters and results
+
+  /// Local memory up to the frame of a call.
+  int64_t local_room() const { return (local_bytes + 15) / 16 * 16; }
 };
 
 /// An entry, with the functions that it calls.

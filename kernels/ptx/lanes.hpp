@@ -33,7 +33,8 @@ struct Context {
   // The block.
   char* shared = nullptr;
   int64_t shared_bytes = 0;
-  Touch* shared_touched = nullptr;  // null: races are not looked for
+  Touch* shared_touched = nullptr;
+  bool looks_for_races = false;
   const char* params = nullptr;
   int64_t param_bytes = 0;
   uint32_t launch = 0, epoch = 0;  // barriers of the block so far, over all blocks
@@ -44,6 +45,7 @@ struct Context {
   // The warp.
   char* local = nullptr;    // of its lanes, one after the other
   int64_t local_bytes = 0;  // of a lane
+  int64_t local_end = 0;    // what the function that runs may touch of them
   int warp = 0;
   int32_t first_thread = 0;
   uint32_t meeting = 0;  // of its lanes, so far

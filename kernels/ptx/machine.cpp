@@ -83,7 +83,9 @@ void Machine::Parts::begin(const Machine& machine, const Kernel& kernel, const L
   const Settings& settings = machine.settings;
   const auto threads = int64_t(launch.block.product());
   const auto count = size_t((threads + kLanes - 1) / kLanes);
-  const int64_t fixed = round_up(kernel.shared_bytes, 16), all = fixed + launch.dynamic_shared;
+  const int64_t fixed = round_up(kernel.shared_bytes, 16);
+  const int64_t all =
+      launch.dynamic_shared > 0 ? fixed + launch.dynamic_shared : kernel.shared_bytes;
   // Behind it there is room for the last word that is poisoned.
   char* const shared_at = shared.get(size_t(all) + 64);
   fill(shared_at, size_t(all), settings.poison);
@@ -98,7 +100,8 @@ void Machine::Parts::begin(const Machine& machine, const Kernel& kernel, const L
     x = Context{};
     x.memory = &machine.memory;
     x.shared = shared_at, x.shared_bytes = all;
-    x.shared_touched = settings.races ? touched.data() : nullptr;
+    x.looks_for_races = settings.races;
+    x.shared_touched = touched.data();
     x.params = params, x.param_bytes = kernel.param_bytes;
     x.launch = launches;
     // Numbers of threads are only compared with those of neighbours: they may wrap around.

@@ -20,7 +20,7 @@ struct Settings {
   bool races = false;    // look for races
   uint64_t shuffle = 0;  // seed of the order of blocks, warps and sides of branches; 0: their own
   uint32_t poison = 0xcdcdcdcd;        // what memory and registers hold that nobody wrote
-  uint64_t limit = uint64_t(1) << 36;  // instructions of a warp between two barriers
+  uint64_t limit = uint64_t(1) << 36;  // instructions of a warp in one launch
 
   /// As the variables GPU_ENVS_PTX_COUNT, _RACES, _SHUFFLE, _POISON and _LIMIT say.
   static Settings from_environment();

@@ -8,15 +8,18 @@
 
 namespace ge::ptx {
 
-/// The last threads that wrote and read a byte.
+/// The last threads that wrote and read a byte, and that changed it by an atomic.
 struct Touch {
-  static constexpr int32_t kNobody = -1, kSeveral = -2;
+  /// One thread, or several that nothing orders: lanes of a warp, warps of a block, or any.
+  enum Who : uint32_t { kNobody, kOne, kLanes, kWarps, kBlocks };
   struct Side {
-    int32_t thread = kNobody;         // kSeveral: of one warp, since the same meeting
-    uint32_t epoch = 0, meeting = 0;  // barriers of the block and of the warp before it
+    int32_t thread = 0;         // one of them
+    uint32_t epoch = 0;         // barriers of the block before it
+    uint32_t meeting : 29 = 0;  // meetings of the warp before it
+    uint32_t who : 3 = kNobody;
   };
   uint32_t launch = 0;
-  Side wrote, read;
+  Side wrote, read, changed;
 };
 
 /// A piece of memory.

@@ -17,7 +17,7 @@ std::pair<size_t, int64_t> depth_of(const Code& code) {
     const auto below = depth_of(*call.callee);
     frames = std::max(frames, below.first), local = std::max(local, below.second);
   }
-  return {frames + code.frame_bytes, local + code.local_bytes};
+  return {frames + code.frame_bytes, local + code.local_room()};
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 namespace ge::ptx {
@@ -21,7 +23,10 @@ const std::string& Function::type_of(const std::string& wanted) const {
   size_t end = wanted.size();
   while (end > 0 && std::isdigit(static_cast<unsigned char>(wanted[end - 1])) != 0) --end;
   const auto many = numbered.find(wanted.substr(0, end));
-  return many == numbered.end() || end == wanted.size() ? none : many->second.first;
+  if (many == numbered.end() || end == wanted.size()) return none;
+  int number = 0;  // %r<9> declares %r0 to %r8
+  const auto read = std::from_chars(wanted.data() + end, wanted.data() + wanted.size(), number);
+  return read.ec == std::errc() && number < many->second.second ? many->second.first : none;
 }
 
 const Function* Module::find(const std::string& name) const {

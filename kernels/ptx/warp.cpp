@@ -20,6 +20,7 @@ void Warp::begin(Code& code, char* registers, uint32_t lanes) {
   registers_ = registers;
   context.alive = lanes;
   barrier_ = nullptr;
+  left_ = settings->limit;
   frames_.clear();
   frames_.push_back({&code, 0, 0, nullptr, {{0, Way::kNowhere, lanes}}});
   open(frames_.back());
@@ -93,7 +94,11 @@ void Warp::open(Frame& frame) {
       for (int lane = 0; lane < kLanes; ++lane)
         reinterpret_cast<uint32_t*>(at + filled.at)[lane] = special(filled.what, lane);
   }
-  context.registers = at;
+  look_at(frame);
+}
+void Warp::look_at(const Frame& frame) {
+  context.registers = registers_ + frame.begin;
+  context.local_end = frame.local_base + frame.code->local_bytes;
 }
 
 uint32_t Warp::predicate() const {
@@ -139,7 +144,7 @@ void Warp::end(uint32_t lanes) {
 }
 void Warp::close_finished() {
   while (!frames_.empty() && frames_.back().ways.empty()) frames_.pop_back();
-  if (!frames_.empty()) context.registers = registers_ + frames_.back().begin;
+  if (!frames_.empty()) look_at(frames_.back());
 }
 
 /// A branch whose lanes go different ways: both begin here, and meet others where they end.
@@ -188,7 +193,7 @@ void Warp::enter(const Instruction& i, uint32_t lanes) {
   const char* const given = context.registers;
   frames_.push_back({call.callee,
                      from.begin + from.code->frame_bytes,
-                     from.local_base + from.code->local_bytes,
+                     from.local_base + from.code->local_room(),
                      &call,
                      {{0, Way::kNowhere, lanes}}});
   open(frames_.back());
@@ -213,7 +218,7 @@ void Warp::leave(uint32_t lanes) {
 
 void Warp::run() {
   const bool counts = settings->counts;
-  uint64_t left = settings->limit;
+  uint64_t left = left_;
   while (!frames_.empty()) {
     Frame& frame = frames_.back();
     Way& way = frame.ways.back();
@@ -278,6 +283,7 @@ void Warp::run() {
               "divergent barrier: " + std::to_string(std::popcount(context.alive & ~lanes)) +
               " lanes are elsewhere");
         barrier_ = &i;
+        left_ = left;
         ++way.at;
         return;
       default:

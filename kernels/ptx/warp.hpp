@@ -51,6 +51,7 @@ class Warp {
 
  private:
   void open(Frame& frame);
+  void look_at(const Frame& frame);
   uint32_t special(Special what, int lane) const;
   void split(Frame& frame, const Instruction& i, uint32_t taken);
   void choose(Frame& frame, const Instruction& i, uint32_t lanes);
@@ -63,6 +64,7 @@ class Warp {
   std::vector<Frame> frames_;
   char* registers_ = nullptr;
   const Instruction* barrier_ = nullptr;
+  uint64_t left_ = 0;  // instructions, to the limit
 };
 
 }  // namespace ge::ptx

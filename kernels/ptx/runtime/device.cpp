@@ -71,7 +71,7 @@ int resident_blocks(int threads, int registers, int64_t shared_bytes) {
   if (threads < 1 || unsigned(threads) > kMostThreads) return 0;
   constexpr int kSchedulers = 4;
   const int warps = (threads + kWarpThreads - 1) / kWarpThreads;
-  const auto of_warp = int(round_up(int64_t{registers} * kWarpThreads, 256));
+  const auto of_warp = int(round_up(std::max(registers, 1) * int64_t{kWarpThreads}, 256));
   const int warps_by_registers = kAllRegisters / kSchedulers / of_warp * kSchedulers;
   const int64_t shared = round_up(shared_bytes + kKeptShared, 128);
   return std::min({kMostBlocks, kAllThreads / kWarpThreads / warps, warps_by_registers / warps,

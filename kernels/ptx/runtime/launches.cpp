@@ -49,6 +49,7 @@ void check_shape(const Runtime& runtime, const Entry& entry, const Request& aske
            std::to_string(threads) + " threads of " + std::to_string(registers) +
                " registers are more than a multiprocessor has");
 }
+/// The limit, with static shared memory, is at most what a block has: see cudaFuncSetAttribute.
 void check_shared(const Entry& entry, size_t bytes) {
   const auto asked = int64_t(bytes);
   if (asked < 0 || asked > entry.dynamic_limit)
@@ -56,10 +57,6 @@ void check_shared(const Entry& entry, size_t bytes) {
            std::to_string(bytes) + " bytes of dynamic shared memory, allowed are " +
                std::to_string(entry.dynamic_limit) +
                " (cudaFuncAttributeMaxDynamicSharedMemorySize)");
-  if (asked + entry.kernel->shared_bytes > kMostShared)
-    refuse(cudaErrorInvalidValue, entry,
-           std::to_string(asked + entry.kernel->shared_bytes) +
-               " bytes of shared memory, a block has " + std::to_string(kMostShared));
 }
 
 /// The parameters of a launch as PTX lays them out, copied from where the host's lie.
@@ -210,8 +207,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* to, const void* function) 
     for (const Variable& variable : module.variables)
       if (variable.space == "const") to->constSizeBytes += size_t(variable.bytes);
     to->maxThreadsPerBlock = entry.kernel->entry->max_threads;
-    while (resident_blocks(to->maxThreadsPerBlock, to->numRegs, 0) == 0)
-      to->maxThreadsPerBlock -= kWarpThreads;
+    while (to->maxThreadsPerBlock > 0 &&
+           resident_blocks(to->maxThreadsPerBlock, to->numRegs, 0) == 0)
+      to->maxThreadsPerBlock = std::max(0, to->maxThreadsPerBlock - kWarpThreads);
     to->maxDynamicSharedSizeBytes = int(entry.dynamic_limit);
     to->preferredShmemCarveout = -1;
   });

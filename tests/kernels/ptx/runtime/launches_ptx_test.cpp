@@ -1,5 +1,6 @@
 // Launches: what they do, what of them is refused, captures, early beginnings, faults, occupancy.
-#include <cstdio>
+#include <atomic>
+#include <thread>
 
 #include "ptx/runtime/device.hpp"
 #include "ptx/runtime/loaded.hpp"
@@ -208,11 +209,11 @@ GE_TEST(after_a_fault_every_call_fails_with_its_first_line) {
 
 GE_TEST(a_multiprocessor_holds_as_many_blocks_as_its_scarcest_part_allows) {
   using ge::ptx::resident_blocks;
-  CHECK_EQ(resident_blocks(32, 32, 0), 32);  // blocks
-  CHECK_EQ(resident_blocks(256, 32, 0), 8);  // threads
-  CHECK_EQ(resident_blocks(256, 64, 0), 4);  // registers
-  CHECK_EQ(resident_blocks(256, 65, 0), 3);  // in steps of 8
-  CHECK_EQ(resident_blocks(96, 168, 0), 4);  // by scheduler: 12 warps
+  CHECK_EQ(resident_blocks(32, 32, 0), 32);   // blocks
+  CHECK_EQ(resident_blocks(256, 32, 0), 8);   // threads
+  CHECK_EQ(resident_blocks(256, 64, 0), 4);   // registers
+  CHECK_EQ(resident_blocks(128, 33, 0), 12);  // in steps of 8
+  CHECK_EQ(resident_blocks(32, 120, 0), 16);  // by scheduler
   CHECK_EQ(resident_blocks(1024, 64, 0), 1);
   CHECK_EQ(resident_blocks(1024, 72, 0), 0);
   CHECK_EQ(resident_blocks(32, 32, 227 << 10), 1);  // shared memory, and 1 KiB for the system
@@ -241,6 +242,29 @@ GE_TEST(attributes_of_a_kernel_are_those_of_its_ptx) {
   CHECK_EQ(found.sharedSizeBytes, size_t{512});
   CHECK_EQ(found.maxThreadsPerBlock, 128);
   CHECK_EQ(found.maxDynamicSharedSizeBytes, 48 << 10);
+}
+
+GE_TEST(threads_may_call_at_once_and_each_has_errors_of_its_own) {
+  LoadedObject object(module(store_entry()));
+  const void* const kernel = object.kernel("store_value");
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (uint32_t k = 0; k < 4; ++k)
+    threads.emplace_back([&, k] {
+      bool is_right = true;
+      for (uint32_t n = 0; n < 50; ++n) {
+        uint32_t *at = nullptr, found[32] = {};
+        cudaMalloc(reinterpret_cast<void**>(&at), sizeof found);
+        launch(kernel, {}, at, 100 * k + n);
+        cudaMemcpy(found, at, sizeof found, cudaMemcpyDeviceToHost);
+        is_right = is_right && cudaFree(at) == cudaSuccess && found[31] == 100 * k + n;
+        if (k == 0) cudaSetDevice(1);
+      }
+      const cudaError_t last = cudaGetLastError();
+      right += is_right && last == (k == 0 ? cudaErrorInvalidDevice : cudaSuccess) ? 1 : 0;
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK_EQ(right.load(), 4);
 }
 
 GE_TEST(there_is_one_device_and_it_says_what_it_is) {

@@ -91,6 +91,7 @@ GE_TEST(copies_and_sets_are_held_to_the_sides_that_they_name) {
                            {inner, host, 16, kIn, false},
                            {one.at(), two.at(), 16, kIn, false},
                            {host, host + 1, 4, kIn, false},
+                           {two.at(), one.at() - 1, 8, kIn, false},
                            {host, two.at(), 16, kOut, true},
                            {host, two.at(), 17, kOut, false},
                            {one.at(), two.at(), 16, kOut, false},

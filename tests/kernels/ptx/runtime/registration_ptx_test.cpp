@@ -162,6 +162,7 @@ GE_TEST(variables_have_their_values_and_take_others) {
   CHECK_EQ(launch(kernel, {dim3(1), dim3(1)}, word.at(), 0u), cudaSuccess);
   CHECK_EQ(word.values()[0], 309u);
   CHECK_EQ(cudaMemcpyToSymbol(table, &value, 4, 5), cudaErrorInvalidValue);
+  CHECK(says(cudaErrorInvalidValue, "table has 8 bytes"));
   CHECK_EQ(cudaMemcpyToSymbol(&value, &value, 4), cudaErrorInvalidSymbol);
   void* at = nullptr;
   CHECK_EQ(cudaGetSymbolAddress(&at, table), cudaSuccess);
