@@ -228,24 +228,24 @@ def input_name(path: Path) -> str:
     return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
-def engine_file(target: str, folder: Path = MODULES) -> Path:
+def engine_file(target: str, folder: Path | None = None) -> Path:
     """Return the engine's shared library."""
-    return folder / f"libgpu_envs_{target}.so"
+    return (folder or MODULES) / f"libgpu_envs_{target}.so"
 
 
-def bindings_file(target: str, folder: Path = MODULES) -> Path:
+def bindings_file(target: str, folder: Path | None = None) -> Path:
     """Return the Python module over it, for this interpreter."""
-    return folder / f"_{target}{SUFFIX}"
+    return (folder or MODULES) / f"_{target}{SUFFIX}"
 
 
-def runtime_file(target: str, folder: Path = MODULES) -> Path:
+def runtime_file(target: str, folder: Path | None = None) -> Path:
     """Return the interpreter of PTX, which stands in for CUDA's runtime; only `cuda_ptx` has it."""
-    return folder / f"libcudart_{target}.so"
+    return (folder or MODULES) / f"libcudart_{target}.so"
 
 
-def module_file(stem: str, target: str, folder: Path = MODULES) -> Path:
+def module_file(stem: str, target: str, folder: Path | None = None) -> Path:
     """Return an environment's module."""
-    return folder / f"{stem}.{target}.so"
+    return (folder or MODULES) / f"{stem}.{target}.so"
 
 
 def make_folder(folder: Path) -> None:
