@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+"""Small cases of interpreted kernels, each equal to the CPU's engine byte for byte.
+
+    .venv/bin/python scripts/ptx/small_cases.py [ID ...] [--only TITLE] [--quick]
+
+The cases are made from what an environment describes: its parameters, options, outputs, actions and
+columns, and the sizes of its measures. They are for what recorded runs never do: other types of
+elements, outputs at odd addresses or missing, bad actions, seeds by world, masked resets, copies,
+saves, states that were set, every number of lanes. `--quick` runs the first case of each kind.
+Modules are built first (target `cuda_ptx`, which needs nvcc and no GPU).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from gpu_envs.benchmark.worlds import LEAN  # noqa: E402
+from gpu_envs.building import places, toolchain, upkeep  # noqa: E402
+from gpu_envs.known import measures, registration  # noqa: E402
+from gpu_envs.known.outputs import FINAL_LAYERS, OUTPUTS  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
+from scripts.ptx import interpreter, states  # noqa: E402
+from scripts.ptx.pairs import Differs, Pair, Refused  # noqa: E402
+from scripts.ptx.plays import actions_of, bad_actions, in_type, masks_of  # noqa: E402
+
+Act = Callable[[Pair], None]
+Parameters = dict[str, Any]
+
+MODES = ("SameStep", "NextStep", "Disabled")
+LANES = (1, 2, 4, 8, 16, 32, 64, 128)
+SHORT = 3  # steps of an episode, where episodes have to end
+
+
+@dataclass(frozen=True)
+class Case:
+    """Worlds of both machines, and what is done with them."""
+
+    title: str
+    act: Act
+    worlds: int = 3
+    parameters: Parameters = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)  # of a Pair
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An environment, as its description and its measures say."""
+
+    name: str
+    described: dict[str, Any]
+    base: Parameters  # parameters that make worlds small enough
+    variants: list[Parameters]  # others that tests play
+
+
+def subject_of(name: str) -> Subject:
+    """Return what is known of an environment."""
+    described = registration.find(name)
+    tests = measures.measures_of(name)["tests"]
+    base = measures.sizes(name, "few")
+    named = [tests[key] for key in ("varied", "small", "alone", "crowd") if key in tests]
+    variants: list[Parameters] = []
+    for given in ({}, *named, *tests.get("variants", [])):
+        if (whole := base | given) not in variants:
+            variants.append(whole)
+    return Subject(described["id"], described, base, variants)
+
+
+# ---- what is done
+
+
+def play(steps: int = 4, kind: str = "drawn", seed: int = 1) -> Act:
+    """Return a run of a few steps between a reset and an observation."""
+
+    def act(pair: Pair) -> None:
+        pair.reset(seed)
+        for actions in actions_of(pair, kind, steps) if kind != "legal" else ():
+            pair.step(actions)
+        for _ in range(steps if kind == "legal" else 0):
+            pair.step(pair.sample(seed))
+        pair.observe()
+        pair.faults()
+
+    return act
+
+
+def seeds(pair: Pair) -> None:
+    """Seeds by world, none, the largest; masked resets between steps."""
+    worlds, masks = pair.worlds, [np.arange(pair.worlds) % 2 == k for k in range(2)]
+    first, second, *_ = actions_of(pair, "drawn", 2)
+    pair.reset(list(range(100, 100 + worlds)))
+    pair.step(first)
+    pair.reset(None)
+    pair.step(second)
+    pair.reset(2**64 - 1, masks[0])
+    pair.step(first)
+    pair.reset([2**63 + k for k in range(worlds)], masks[1])
+    pair.reset(None, np.zeros(worlds))
+    pair.step(second)
+    pair.reset(None, np.ones(worlds))
+
+
+def frozen(pair: Pair) -> None:
+    """Worlds that are over and wait; some of them are then reset."""
+    pair.reset(3)
+    for step, actions in enumerate(actions_of(pair, "drawn", 3 * SHORT)):
+        pair.step(actions)
+        if step % 4 == 3:
+            pair.reset(None, np.arange(pair.worlds) % 3 == 0)
+    pair.faults()
+
+
+def draws(pair: Pair) -> None:
+    """Actions drawn with and without the mask of legal ones."""
+    pair.reset(6)
+    for step in range(6):
+        pair.step(pair.sample(7 + step, is_legal=step % 3 != 2))
+    for mask in masks_of(pair.facts):
+        pair.sample(8, mask=mask)
+    pair.faults()
+
+
+def moves(pair: Pair) -> None:
+    """Copies, forks, records and saves."""
+    first, second, *_ = actions_of(pair, "drawn", 2)
+    pair.reset(8)
+    pair.step(first)
+    saved, last = pair.save(), pair.worlds - 1
+    pair.copy([0, 0], [last, 1], False)
+    pair.step(second)
+    pair.copy([last], [0], True)
+    pair.step(first)
+    record = pair.records(1, 1)
+    pair.load(saved)
+    pair.write_records(last, record)
+    pair.observe()
+    pair.step(second)
+    pair.write_records(0, pair.records(0, pair.worlds))
+
+
+# ---- the cases of an environment
+
+
+def forms(subject: Subject) -> Iterator[Case]:
+    """Types and rows of observations, actions in one number, roles side by side or apart."""
+    kinds = ("own", "uint8", "float32", "bits")
+    rolled = ("own", "padded", "split") if subject.described.get("roles") else ("own",)
+    for dtype, roles, actions in itertools.product(kinds, rolled, ("own", "flat")):
+        options = {"dtype": dtype, "roles": roles, "actions": actions, "max_episode_steps": SHORT}
+        yield Case(f"forms {dtype} {roles} {actions}", play(5), options=options)
+        if dtype != "own":
+            shown = {**options, "shift": 4}
+            yield Case(f"forms {dtype} {roles} {actions}, shifted", play(2), 2, options=shown)
+
+
+def outputs(subject: Subject) -> Iterator[Case]:
+    """Outputs that are missing, at odd addresses, kept."""
+    short = {"max_episode_steps": SHORT}
+    for shift in (1, 2, 4, 8, 12, 16, 60):
+        yield Case(f"outputs {shift} on", play(5), options={"shift": shift, **short})
+    chosen = [(), LEAN, *((*LEAN, name) for name in OUTPUTS if name not in LEAN)]
+    chosen += [("obs",), ("reward", "ended"), FINAL_LAYERS, (*FINAL_LAYERS, "ended")]
+    for names in chosen:
+        only = " ".join(name for name in names if name not in LEAN) or "lean"
+        yield Case(f"outputs: {only}", play(5), options={"outputs": names, **short})
+    yield Case("final rows kept", play(5), options={"final_rows": "keep", **short})
+    yield Case("final rows cleared", play(6), options={"is_kept": True, **short})
+    kept = {"is_kept": True, "outputs": (*LEAN, *FINAL_LAYERS), **short}
+    yield Case("final rows cleared, ended unknown", play(6), options=kept)
+
+
+def batches(subject: Subject) -> Iterator[Case]:
+    """Numbers of worlds around those of a warp and a block."""
+    for worlds in (1, 2, 31, 33, 64, 130, 257):
+        yield Case(f"{worlds} worlds", play(3), worlds, options={"max_episode_steps": 2})
+    yield Case("worlds from 2^33 on", play(3), options={"first_world": 2**33})
+
+
+def lives(subject: Subject) -> Iterator[Case]:
+    """Modes of reset, ends of agents and worlds, limits of steps."""
+    for mode, ends in itertools.product(MODES, ("agent", "world")):
+        for steps in (0, 1, SHORT):
+            options = {"autoreset_mode": mode, "ends": ends, "max_episode_steps": steps}
+            yield Case(f"{mode}, ends by {ends}, {steps} steps", play(7), 5, options=options)
+        yield Case(f"{mode}, ends by {ends}, masked", frozen, 7, options=options)
+        yield Case(f"{mode}, ends by {ends}, seeds", seeds, 5, options=options)
+    for option in subject.described["reset_options"]:
+        for value in states.values_of(option):
+            yield Case(f"reset {option['name']}={value}", _reset_with({option["name"]: value}), 4)
+
+
+def _reset_with(options: dict[str, Any]) -> Act:
+    def act(pair: Pair) -> None:
+        actions = actions_of(pair, "drawn", 2)
+        pair.reset(11, None, options)
+        pair.step(actions[0])
+        pair.reset(None, np.arange(pair.worlds) % 2 == 0, options)
+        pair.step(actions[1])
+
+    return act
+
+
+def acts(subject: Subject) -> Iterator[Case]:
+    """Types of actions, bad ones, draws."""
+    yield Case("bad actions", bad_actions, 7)
+    for roles in ("padded", "split") if subject.described.get("roles") else ():
+        yield Case(f"bad actions, {roles}", bad_actions, 5, options={"roles": roles})
+        yield Case(f"draws, {roles}", draws, 5, options={"roles": roles})
+    yield Case("bad flat actions", bad_actions, 5, options={"actions": "flat"})
+    for kind in ("int64", "int32", "uint8", "float32", "float64"):
+        yield Case(f"actions of {kind}", in_type(kind), 4)
+    yield Case("draws", draws, 9)
+    yield Case("flat draws", draws, 5, options={"actions": "flat"})
+    for kind in ("stubborn", "ends", "legal"):
+        yield Case(f"{kind} play", play(24, kind), 6)
+
+
+def contents(subject: Subject) -> Iterator[Case]:
+    """Copies, saves, records and columns."""
+    yield Case("copies and saves", moves, 5)
+    yield Case("columns", states.each_column, 3)
+    for seed in range(6):
+        yield Case(f"states at random, {seed}", states.at_random(seed), 6)
+        yield Case(f"one column at random, {seed}", states.one_at_random(seed), 6)
+
+
+def schedules(subject: Subject) -> Iterator[Case]:
+    """Every number of lanes, the flat schedule, every block, in modes and with states."""
+    ways: list[dict[str, Any]] = [{"lanes": lanes, "schedule": "group"} for lanes in LANES]
+    ways += [{"schedule": "flat"}, {"schedule": "group"}]
+    for way in ways:
+        said = " ".join(str(value) for value in way.values())
+        short = {"max_episode_steps": SHORT, **way}
+        yield Case(f"{said}: play", play(6, "legal"), 5, options=short)
+        yield Case(f"{said}: one world", play(3), 1, options=short)
+        yield Case(f"{said}: bad actions", bad_actions, 5, options=short)
+        yield Case(f"{said}: seeds", seeds, 5, options={"autoreset_mode": "NextStep", **short})
+        yield Case(f"{said}: waiting", frozen, 7, options={"autoreset_mode": "Disabled", **short})
+        yield Case(f"{said}: shifted", play(5), 3, options={"shift": 4, **short})
+        yield Case(f"{said}: lean", play(3), 3, options={"outputs": LEAN, **short})
+        yield Case(f"{said}: kept", play(5), 3, options={"is_kept": True, **short})
+        yield Case(f"{said}: states", states.at_random(9), 6, options=way)
+        for dtype in ("float32", "uint8", "bits"):
+            yield Case(f"{said}: {dtype}", play(3), 3, options={"dtype": dtype, **short})
+        for block in (32, 64, 128, 256):
+            yield Case(f"{said}: block of {block}", play(2), 9, options={"block": block, **way})
+
+
+def parameters(subject: Subject) -> Iterator[Case]:
+    """Sets of parameters that tests play, and each parameter's other values."""
+    for given in subject.variants:
+        said = " ".join(f"{key}={value}" for key, value in given.items()) or "default"
+        yield Case(f"variant {said}", play(8, "legal"), 5, given, {"max_episode_steps": 5})
+        yield Case(f"variant {said}, long", play(40), 4, given)
+        yield Case(f"variant {said}, states", states.at_random(1), 6, given)
+        yield Case(f"variant {said}, bits", play(3), 3, given, {"dtype": "bits"})
+        yield Case(f"variant {said}, float32", play(3), 3, given, {"dtype": "float32"})
+    for parameter in subject.described["parameters"]:
+        for value in states.values_of(parameter):
+            given = {parameter["name"]: value}
+            title = f"parameter {parameter['name']}={value}"
+            yield Case(title, play(6, "legal"), 3, subject.base | given)
+
+
+KINDS = (forms, outputs, batches, lives, acts, contents, schedules, parameters)
+
+
+def cases_of(name: str) -> list[Case]:
+    """Return all small cases of an environment."""
+    subject = subject_of(name)
+    return [
+        Case(each.title, each.act, each.worlds, subject.base | each.parameters, each.options)
+        for kind in KINDS
+        for each in kind(subject)
+    ]
+
+
+def quick_cases_of(name: str) -> list[Case]:
+    """Return the first cases of each kind that differ most, for a run of seconds."""
+    wanted = ("forms", "outputs", "3", "SameStep", "bad actions", "draws", "copies", "states")
+    every = cases_of(name)
+    found = (next((c for c in every if c.title.startswith(word)), None) for word in wanted)
+    return [case for case in found if case is not None]
+
+
+# ---- running
+
+
+@dataclass
+class Result:
+    """What came of one environment's cases."""
+
+    ran: int = 0
+    refused: int = 0
+    seconds: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+
+
+LARGEST = 1 << 24  # bytes of one machine's worlds and outputs
+
+
+def run_case(name: str, case: Case) -> str | None:
+    """Run one case; return why both machines refused it, or None."""
+    try:
+        pair = Pair(name, case.worlds, parameters=case.parameters, **case.options)
+    except Refused as reason:
+        return str(reason)
+    with pair:
+        if pair.sides[0].simulator.memory_bytes > LARGEST:
+            return "too large"
+        try:
+            case.act(pair)
+        except Refused as reason:
+            return str(reason)
+    return None
+
+
+def run_cases(name: str, cases: Sequence[Case]) -> Result:
+    """Run cases and collect what differs."""
+    result, begun = Result(), time.monotonic()
+    for case in cases:
+        try:
+            reason = run_case(name, case)
+        except Differs as problem:
+            result.wrong.append(f"{name}, {case.title}: {problem}")
+        except RuntimeError as problem:  # a fault of a kernel; it stays until it is forgotten
+            result.wrong.append(f"{name}, {case.title}: {problem} {interpreter.fault()}")
+            interpreter.library().ge_ptx_forget_fault()
+        else:
+            result.ran += reason is None
+            result.refused += reason is not None
+    result.seconds = time.monotonic() - begun
+    return result
+
+
+def main(argv: Sequence[str]) -> int:
+    """Build and run; 1 where something differs."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("ids", nargs="*", metavar="ID", help="such as CartPole-v0; none: all")
+    parser.add_argument("--only", default="", help="cases whose title begins so")
+    parser.add_argument("--quick", action="store_true", help="a case of each kind")
+    parser.add_argument("--list", action="store_true", help="show the titles")
+    parser.add_argument(
+        "--planted",
+        nargs=2,
+        metavar=("PATTERN", "TEXT"),
+        default=("", ""),
+        help="change the PTX first: a regular expression and what takes its place",
+    )
+    given = parser.parse_args(argv)
+    os.environ["GPU_ENVS_CUDA_RUNTIME"] = "interpreted"
+    names = given.ids or list(registration.environments())
+    try:
+        upkeep.ensure(places.PTX, [registration.home(name).stem for name in names])
+    except toolchain.CannotBuild as problem:
+        print(f"scripts/ptx/small_cases.py: {problem}", file=sys.stderr)
+        return 1
+    pattern, text = given.planted
+    with interpreter.planted(pattern, text) if pattern else contextlib.nullcontext():
+        return _run_all(names, given)
+
+
+def _run_all(names: Sequence[str], given: argparse.Namespace) -> int:
+    wrong = 0
+    for name in names:
+        cases = quick_cases_of(name) if given.quick else cases_of(name)
+        cases = [case for case in cases if case.title.startswith(given.only)]
+        if given.list:
+            print("\n".join(f"{name}: {case.title} {json.dumps(case.options)}" for case in cases))
+            continue
+        found = run_cases(name, cases)
+        wrong += len(found.wrong)
+        print(
+            f"{name}: {found.ran} cases, {found.refused} refused, {len(found.wrong)} wrong, "
+            f"{found.seconds:.1f} s",
+            flush=True,
+        )
+        for line in found.wrong:
+            print(f"  DIFFERS: {line}", flush=True)
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    broken_pipes.end_quietly()
+    sys.exit(main(sys.argv[1:]))
