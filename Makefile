@@ -18,7 +18,7 @@ PROVEN = $(PYTHON) scripts/checks/proofs.py $(ANEW)
 INPUTS = $(PYTHON) scripts/checks/package_inputs.py
 LISTED = $(BUILD)/package_inputs_$@.txt
 
-.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all lanes-all cuda-all ptx-all tidy cuda spills wheel release bench docs gpu-check dry-run
+.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all lanes-all cuda-all ptx-all tidy cuda spills wheel release bench docs gpu-check dry-run ptx-coverage
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+( [a-z-]+)*:.*##' Makefile | sed -E 's/^([a-z -]+):.*## /  \1|/' | column -t -s '|'
@@ -56,7 +56,7 @@ gate:
 	@echo $(GATE)
 
 check-all: ANEW := --anew
-check-all: check asan-all blocks-all lanes-all cuda-all ptx-all release ## check, and what is rarer, believing no proof: docs/checks.md says when
+check-all: check asan-all blocks-all lanes-all cuda-all ptx-all ptx-coverage release ## check, and what is rarer, believing no proof: docs/checks.md says when
 	scripts/test --slow --anew
 
 asan tsan: export CXXFLAGS += -Werror
@@ -123,6 +123,9 @@ docs: setup ## the list of environments with their parameters
 
 gpu-check: ## everything that needs a GPU, in one command
 	scripts/gpu/check.sh --out benchmarks/results/gpu
+
+ptx-coverage: setup ## which instructions of the kernels no run has executed, on interpreted PTX
+	$(PYTHON) scripts/ptx/coverage.py
 
 # The modules are made first; steps that compile nothing read the sources too.
 DRY_RUN_READS = kernels scripts pyproject.toml tests/golden tests/conftest.py tests/gpu_envs/conftest.py \

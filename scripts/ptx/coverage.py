@@ -30,7 +30,7 @@ from gpu_envs.building import places, toolchain  # noqa: E402
 from gpu_envs.known import native, registration  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
 from scripts.checks import golden_cases  # noqa: E402
-from scripts.ptx import golden, interpreter, reached, small_cases  # noqa: E402
+from scripts.ptx import golden, interpreter, learner_cases, reached, small_cases  # noqa: E402
 from scripts.ptx.reached import Reached  # noqa: E402
 
 OF_A_KERNEL, OF_ALL = 90.0, 95.0  # per cent
@@ -59,12 +59,15 @@ class Task:
     part: int = 0  # of the small cases, every PARTS-th from here on; of WAYS, which
 
     def __str__(self) -> str:
+        if self == LEARNER:
+            return "learner"
         if self.name:
             return f"{self.name}, small cases, part {self.part + 1} of {PARTS}"
         ways = WAYS[self.part]
         return f"{self.stem}, {ways[0].name}{' and others' if len(ways) > 1 else ''}"
 
 
+LEARNER = Task("", "learner")
 PARTS = 2
 # Ways with settings of the interpreter have a process each; the others share one.
 _PLAIN = tuple(way for way in golden.ALL_WAYS if not way.settings)
@@ -88,7 +91,9 @@ def run(task: Task) -> Outcome:
     interpreter.set_to(counts=1)
     begun = time.monotonic()
     outcome = Outcome(task, Reached())
-    if task.name:
+    if task == LEARNER:
+        outcome.ran, outcome.wrong = learner_cases.run()
+    elif task.name:
         small = small_cases.cases_of(task.name)[task.part :: PARTS]
         cases = small_cases.run_cases(task.name, small)
         outcome.ran, outcome.wrong = cases.ran, cases.wrong
@@ -178,6 +183,7 @@ def main(argv: Sequence[str]) -> int:
             for stem in stems
             for task in tasks_of(stem, recorded=not given.small, small=not given.recorded)
         ]
+        tasks = tasks if given.recorded else [LEARNER, *tasks]
         recorded, whole = built(stems), built(stems)
         wrong = run_all(tasks, given.jobs, recorded, whole)
         held = {"recorded": recorded.as_json(), "all": whole.as_json()}

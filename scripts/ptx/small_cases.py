@@ -34,7 +34,7 @@ from gpu_envs.building import places, toolchain, upkeep  # noqa: E402
 from gpu_envs.known import measures, registration  # noqa: E402
 from gpu_envs.known.outputs import FINAL_LAYERS, OUTPUTS  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
-from scripts.ptx import interpreter, states  # noqa: E402
+from scripts.ptx import interpreter, learner_cases, states  # noqa: E402
 from scripts.ptx.pairs import Differs, Pair, Refused  # noqa: E402
 from scripts.ptx.plays import actions_of, bad_actions, in_type, masks_of  # noqa: E402
 
@@ -43,6 +43,7 @@ Parameters = dict[str, Any]
 
 MODES = ("SameStep", "NextStep", "Disabled")
 LANES = (1, 2, 4, 8, 16, 32, 64, 128)
+LEARNER = "learner"  # among ids: the learner's native calls
 SHORT = 3  # steps of an episode, where episodes have to end
 
 
@@ -350,7 +351,12 @@ def run_cases(name: str, cases: Sequence[Case]) -> Result:
 def main(argv: Sequence[str]) -> int:
     """Build and run; 1 where something differs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("ids", nargs="*", metavar="ID", help="such as CartPole-v0; none: all")
+    parser.add_argument(
+        "ids",
+        nargs="*",
+        metavar="ID",
+        help="such as CartPole-v0, or learner for the learner's kernels; none: all",
+    )
     parser.add_argument("--only", default="", help="cases whose title begins so")
     parser.add_argument("--quick", action="store_true", help="a case of each kind")
     parser.add_argument("--list", action="store_true", help="show the titles")
@@ -363,9 +369,10 @@ def main(argv: Sequence[str]) -> int:
     )
     given = parser.parse_args(argv)
     os.environ["GPU_ENVS_CUDA_RUNTIME"] = "interpreted"
-    names = given.ids or list(registration.environments())
+    names = given.ids or [LEARNER, *registration.environments()]
     try:
-        upkeep.ensure(places.PTX, [registration.home(name).stem for name in names])
+        own = [name for name in names if name != LEARNER]
+        upkeep.ensure(places.PTX, [registration.home(name).stem for name in own])
     except toolchain.CannotBuild as problem:
         print(f"scripts/ptx/small_cases.py: {problem}", file=sys.stderr)
         return 1
@@ -377,6 +384,13 @@ def main(argv: Sequence[str]) -> int:
 def _run_all(names: Sequence[str], given: argparse.Namespace) -> int:
     wrong = 0
     for name in names:
+        if name == LEARNER:
+            ran, differing = learner_cases.run()
+            print(
+                "\n  DIFFERS: ".join([f"{name}: {ran} cases, {len(differing)} wrong", *differing])
+            )
+            wrong += len(differing)
+            continue
         cases = quick_cases_of(name) if given.quick else cases_of(name)
         cases = [case for case in cases if case.title.startswith(given.only)]
         if given.list:

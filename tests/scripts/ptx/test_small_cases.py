@@ -23,7 +23,7 @@ def _run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, text=True, capture_output=True, check=False)
 
 
-@pytest.mark.parametrize("name", ["CartPole-v0", "Micro-v0"])
+@pytest.mark.parametrize("name", ["CartPole-v0", "Micro-v0", "learner"])
 def test_small_cases_are_equal_to_the_cpu(name: str) -> None:
     done = _run("--quick", name)
     assert done.returncode == 0, done.stdout + done.stderr
