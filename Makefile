@@ -90,7 +90,9 @@ cuda cuda-all ptx-all: export GPU_ENVS_CUDA_RUNTIME = interpreted
 cuda: setup ## compile for CUDA, look for spills, and run the kernels' PTX on the CPU; installs NVIDIA's compiler if need be
 	$(PYTHON) -c 'from gpu_envs.building import toolchain; toolchain.nvcc()' 2>/dev/null || scripts/setup cuda-build
 	$(PYTHON) -m gpu_envs build --target cuda
+	$(PYTHON) -m gpu_envs build --target cuda_ptx
 	@$(MAKE) --silent spills ANEW=$(ANEW)
+	$(PYTHON) scripts/checks/ptx_lint.py
 	$(INPUTS) cuda >$(LISTED)
 	$(PROVEN) occupancy --reads $(BUILD)/cuda/*.ptxas.txt benchmarks/instructions.json $(LISTED) \
 	  -- $(PYTHON) scripts/gpu/occupancy.py
