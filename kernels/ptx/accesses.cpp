@@ -26,8 +26,8 @@ struct Places {
 /// Finds the places of an access and checks them.
 class Resolver {
  public:
-  Resolver(Context& context, const Instruction& i, bool writes, bool is_atomic)
-      : x_(context), i_(i), bytes_(i.size * i.count), writes_(writes), is_atomic_(is_atomic) {}
+  Resolver(Context& context, const Instruction& i, bool writes)
+      : x_(context), i_(i), bytes_(i.size * i.count), writes_(writes) {}
 
   Places operator()(uint32_t lanes) {
     Places to;
@@ -61,7 +61,10 @@ class Resolver {
     if (at - kLocalWindow < kWindowBytes) return at -= kLocalWindow, Space::local;
     return Space::global;
   }
-  Use use() const { return is_atomic_ ? Use::change : writes_ ? Use::write : Use::read; }
+  Use use() const {
+    if (i_.is_strong) return writes_ ? Use::change : Use::look;
+    return writes_ ? Use::write : Use::read;
+  }
   bool fits(uint64_t at, int64_t size) const {
     return at <= uint64_t(size) && uint64_t(bytes_) <= uint64_t(size) - at;
   }
@@ -98,7 +101,7 @@ class Resolver {
   Context& x_;
   const Instruction& i_;
   int bytes_;
-  bool writes_, is_atomic_;
+  bool writes_;
 };
 
 // ---- what accesses cost
@@ -140,8 +143,8 @@ uint64_t waves_of(const Places& to, uint32_t lanes, int bytes) {
   return waves;
 }
 
-Places resolve(Context& x, const Instruction& i, uint32_t lanes, bool writes, bool is_atomic) {
-  const Places to = Resolver(x, i, writes, is_atomic)(lanes);
+Places resolve(Context& x, const Instruction& i, uint32_t lanes, bool writes) {
+  const Places to = Resolver(x, i, writes)(lanes);
   if (x.count != nullptr) {
     const int bytes = i.size * i.count;
     if (to.in_global) x.count->sectors += sectors_of(to, lanes, bytes);
@@ -212,7 +215,7 @@ void change_as(Context& x, const Instruction& i, uint32_t lanes, const Places& t
 }  // namespace
 
 void load(Context& x, const Instruction& i, uint32_t lanes) {
-  const Places from = resolve(x, i, lanes, false, false);
+  const Places from = resolve(x, i, lanes, false);
   switch (i.size) {
     case 1:
       return load_sized<uint8_t, int8_t>(x, i, lanes, from);
@@ -225,7 +228,7 @@ void load(Context& x, const Instruction& i, uint32_t lanes) {
   }
 }
 void store(Context& x, const Instruction& i, uint32_t lanes) {
-  const Places to = resolve(x, i, lanes, true, false);
+  const Places to = resolve(x, i, lanes, true);
   for (int k = 0; k < i.count; ++k)
     each(lanes, [&](int lane) {
       const uint64_t value =
@@ -234,7 +237,7 @@ void store(Context& x, const Instruction& i, uint32_t lanes) {
     });
 }
 void change_atomically(Context& x, const Instruction& i, uint32_t lanes) {
-  const Places to = resolve(x, i, lanes, true, true);
+  const Places to = resolve(x, i, lanes, true);
   if (i.size == 8)
     return i.is_signed ? change_as<int64_t>(x, i, lanes, to) : change_as<uint64_t>(x, i, lanes, to);
   return i.is_signed ? change_as<int32_t>(x, i, lanes, to) : change_as<uint32_t>(x, i, lanes, to);

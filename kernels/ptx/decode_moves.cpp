@@ -13,6 +13,7 @@ void Decoder::access(const Statement& s, Instruction& i) {
   const int bytes = width_of(type);
   if (type == "pred") throw Unknown("an access of a predicate");
   i.size = uint8_t(bytes), i.is_signed = type[0] == 's', i.used = s.used;
+  i.is_strong = s.has("relaxed") || s.has("volatile");
   elements(s.operands[writes ? 1 : 0], i, bytes, writes);
   const int vector = s.has("v4") ? 4 : s.has("v2") ? 2 : 1;
   if (i.count != vector) throw Unknown("a vector of another length");
@@ -31,7 +32,7 @@ void Decoder::atomic(const Statement& s, Instruction& i) {
   const std::string type = type_in(s);
   const int bytes = width_of(type);
   if (type[0] == 'f' || bytes < 4) throw Unknown("unknown type of an atomic");
-  i.size = uint8_t(bytes), i.is_signed = type[0] == 's';
+  i.size = uint8_t(bytes), i.is_signed = type[0] == 's', i.is_strong = true;
   const auto* const found = std::find_if(std::begin(kChanges), std::end(kChanges),
                                          [&](const char* name) { return s.has(name); });
   if (found == std::end(kChanges)) throw Unknown("unknown change");

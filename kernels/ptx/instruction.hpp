@@ -105,6 +105,7 @@ struct Instruction {
   uint8_t variant = 0;          // of the opcode, as its handler numbers them
   bool is_negated = false;      // the guard
   bool is_signed = false;
+  bool is_strong = false;    // an access that is .relaxed or .volatile, or an atomic
   bool wide_address = true;  // its register has 64 bits
   bool wide_result = false;  // its register, or a store's, has 64 bits
 };

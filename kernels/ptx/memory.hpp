@@ -8,7 +8,7 @@
 
 namespace ge::ptx {
 
-/// The last threads that wrote and read a byte, and that changed it by an atomic.
+/// The last threads that wrote and read a byte, and that changed it by a strong access.
 struct Touch {
   /// One thread, or several that nothing orders: lanes of a warp, warps of a block, or any.
   enum Who : uint32_t { kNobody, kOne, kLanes, kWarps, kBlocks };

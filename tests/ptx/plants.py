@@ -135,6 +135,10 @@ TWO_BARRIERS = "@%plantp1 bra PLANT_THERE;\nbar.sync 0;\nbra PLANT_MET;\n"
 TWO_BARRIERS += "PLANT_THERE:\nbar.sync 1;\nPLANT_MET:"
 TABLE = "PLANT_TABLE: .branchtargets PLANT_ONE, PLANT_TWO;\nbrx.idx %plant3, PLANT_TABLE;\n"
 TABLE += "PLANT_ONE:\nPLANT_TWO:"
+STRONG = """@%plantp4 st.relaxed.gpu.global.u32 [%plantd1], %plant1;
+@%plantp5 ld.volatile.global.u32 %plant4, [%plantd1];
+@%plantp4 atom.global.add.u32 %plant5, [%plantd1], 1;
+"""
 MASKS = "selp.b32 %plant4, -1, 65535, %plantp2;\nbar.warp.sync %plant4;"
 ENDED = "@%plantp2 exit;\nxor.b32 %plant4, %plant3, 16;\n"
 ENDED += "shfl.sync.idx.b32 %plant5, %plant3, %plant4, 31, -1;"

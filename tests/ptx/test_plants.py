@@ -33,10 +33,14 @@ from tests.ptx.plants import (
     ORDERS,
     PLANTS,
     POISONS,
+    RACES,
+    STRONG,
     TAG_GRID,
+    WARPS,
     HostPlant,
     Plant,
     Run,
+    added,
 )
 
 pytestmark = pytest.mark.xdist_group("interpreted")
@@ -157,6 +161,10 @@ def test_without_a_fault_hashes_are_those_of_the_cpu(run: Run) -> None:
     for way in ({}, {"races": 1}, *POISONED):
         with interpreter.settings(**way):
             assert _play(places.PTX, run) == _right(run)
+
+
+def test_strong_accesses_do_not_race() -> None:
+    assert _found(Plant("strong", NOTHING, added(STRONG), WARPS, RACES)) == NOTHING
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.title)
