@@ -36,8 +36,37 @@ GE_FN void rows_out_at(const Group& group, typename RowShape<Row>::Element* to, 
     });
   }
 }
-/// Rows of a role: all lanes together where they follow one another, else each by its lane with the
-/// zeros behind it.
+/// Rows that a squad makes in the caller's array itself, its lanes side by side; fewer lanes than a
+/// squad's make whole rows each.
+template <class T, AnyGroup Group, class Put>
+GE_FN void squad_rows_out(const Group& group, int rows, bool on, const Put& put) {
+  if constexpr (Group::kLanes >= Squad::kLanes)
+    squad_rows(group, on, rows, put);
+  else
+    my_rows<T::capacity>(group, on, rows, [&](int row) GE_LAMBDA { put(group.cells, row); });
+}
+/// Rows of a role that lie `at`, padded: in the caller's array itself, over zeros that all lanes
+/// wrote, where a row is not whole.
+template <bool kFinal, auto F, class R, class Row, AnyGroup Group>
+GE_FN void padded_rows_out(const Group& group, char* to, const RowsAt& at, bool on) {
+  using Element = typename RowShape<Row>::Element;
+  constexpr bool zeroed = !kFinal && !is_complete<Row>();
+  const int world = group.cells.world, rows = agents_in<R>(group.cells.shared->params);
+  int64_t tail = at.tail;
+  if (zeroed || (!kFinal && tail > 0)) {  // the same for all lanes
+    if (on)
+      clear_run(reinterpret_cast<Element*>(to + at.of(world, 0)),
+                rows * at.row / int64_t{sizeof(Element)}, group.lane, Group::kLanes);
+    group.settle();
+    tail = 0;
+  }
+  my_rows<R::Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
+    make_agent_row<F, typename R::Agent, Row, zeroed>(group.cells, row, kFinal,
+                                                      to + at.of(world, row), tail);
+  });
+}
+/// Rows of a role: by squads where its function asks for one, all lanes together where they follow
+/// one another, else padded.
 template <bool kFinal, Output kOutput, auto F, class R, class Row, AnyGroup Group>
 GE_FN void fixed_rows_out(const Group& group, Output output, bool on) {
   using E = typename Group::Environment;
@@ -47,56 +76,50 @@ GE_FN void fixed_rows_out(const Group& group, Output output, bool on) {
   char* const to = static_cast<char*>(shared.bound.at[output]);
   if (to == nullptr) return;
   const int rows = agents_in<R>(shared.params);
+  if constexpr (wants_squad<F>) {
+    const RowsAt at = rows_at<E, R, kOutput>(shared, output);
+    return squad_rows_out<Agent>(group, rows, on, [&](const auto& cells, int row) GE_LAMBDA {
+      make_agent_row<F, Agent, Row>(cells, row, kFinal, to + at.of(cells.world, row), at.tail);
+    });
+  }
+  constexpr bool zeroed = StagingPlan<Row, Agent::capacity, Group::kLanes>::zeroed;
   if (is_split(shared)) {  // the same for all lanes
     auto* const first = reinterpret_cast<typename RowShape<Row>::Element*>(
         rows_of_role<E, R, kOutput>(shared, output));
     return rows_out_at<kFinal, Row, Agent::capacity>(
         group, first, rows, on, [&](int row, Row& out) GE_LAMBDA {
-          return observe_into<F, Agent>(group.cells, row, kFinal, out);
+          return observe_into<F, Agent, zeroed>(group.cells, row, kFinal, out);
         });
   }
   if constexpr (!has_one_role<typename Group::S>) {
-    const RowsAt at = rows_at<E, R, kOutput>(shared, output);
-    my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
-      make_agent_row<F, Agent, Row>(group.cells, row, kFinal, to + at.of(group.cells.world, row),
-                                    at.tail);
-    });
+    padded_rows_out<kFinal, F, R, Row>(group, to, rows_at<E, R, kOutput>(shared, output), on);
     // Split rows that are staged end with a barrier, and the form is unknown at compile time.
     if constexpr (StagingPlan<Row, Agent::capacity, Group::kLanes>::staging) group.settle();
   }
 }
 
-/// Wide rows that a squad makes in the caller's array itself: its lanes write side by side.
-template <bool kFinal, auto F, class R, class Row, AnyGroup Group>
-GE_FN void squad_rows_out(const Group& group, const WideTarget& target, bool on) {
-  using Agent = typename R::Agent;
-  const auto& shared = *group.cells.shared;
-  const int rows = agents_in<R>(shared.params);
-  const auto put = [&](const auto& cells, int row) GE_LAMBDA {
-    put_together<F, Agent, Row>(cells, row, target, row_index<R>(shared, cells.world, row), kFinal);
-  };
-  if constexpr (Group::kLanes >= Squad::kLanes) {
-    if constexpr (may_be_alike<Row>)
-      if (are_tiled<Row>(shared.params, rows))  // the same for all
-        return squad_rows(group, on, AlikeTile::count(rows, target.elements),
-                          [&](const auto& cells, int k) GE_LAMBDA {
-                            put_tile<F, Agent, Row>(cells, k, rows, target,
-                                                    row_index<R>(shared, cells.world, 0), kFinal);
-                          });
-    squad_rows(group, on, rows, put);
-  } else {
-    my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA { put(group.cells, row); });
-  }
-}
 template <bool kFinal, Output kOutput, auto F, class R, class Row, AnyGroup Group>
 GE_FN void wide_rows_out(const Group& group, Output output, bool on) {
   using Agent = typename R::Agent;
   const auto& shared = *group.cells.shared;
   const WideTarget target = role_target<typename Group::Environment, R, kOutput>(shared, output);
   if (target.to == nullptr) return;
+  const int rows = agents_in<R>(shared.params);
   // Such rows need no staging: a squad's lanes write neighbours at once.
-  if constexpr (wants_squad<F>) return squad_rows_out<kFinal, F, R, Row>(group, target, on);
-  const StagedWideRows<Row, Group> staged{group, target, agents_in<R>(shared.params)};
+  if constexpr (wants_squad<F>) {
+    if constexpr (may_be_alike<Row> && Group::kLanes >= Squad::kLanes)
+      if (are_tiled<Row>(shared.params, rows))  // the same for all
+        return squad_rows(group, on, AlikeTile::count(rows, target.elements),
+                          [&](const auto& cells, int k) GE_LAMBDA {
+                            put_tile<F, Agent, Row>(cells, k, rows, target,
+                                                    row_index<R>(shared, cells.world, 0), kFinal);
+                          });
+    return squad_rows_out<Agent>(group, rows, on, [&](const auto& cells, int row) GE_LAMBDA {
+      put_together<F, Agent, Row>(cells, row, target, row_index<R>(shared, cells.world, row),
+                                  kFinal);
+    });
+  }
+  const StagedWideRows<Row, Group> staged{group, target, rows};
   staged.run(
       on, [](const auto& cells, int row) GE_LAMBDA { return row_fate<Agent>(cells, row, kFinal); },
       [](const auto& cells, int row, auto& writer)

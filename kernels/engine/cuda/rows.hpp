@@ -58,6 +58,12 @@ struct StagingPlan {
 
   static constexpr int kBudget = 8 * 1024, kLargestRow = 16 * 1024;  // bytes of a team
   static constexpr bool staging = !direct && bytes <= kLargestRow;
+  /// Large rows are made where they are staged; indexed at run time, they would lie in local
+  /// memory.
+  static constexpr bool in_place = staging && bytes > 64;
+  /// All lanes write the zeros of rows that are not complete: the words of one lane's row and those
+  /// of another's often share a bank.
+  static constexpr bool zeroed = in_place && !is_complete<Row>();
 
   static constexpr int at_least_one(int n, int most) { return n < 1 ? 1 : n < most ? n : most; }
   static constexpr int chunk =

@@ -49,6 +49,11 @@ struct StagedRows {
     for (int first = 0; first < Rows::worlds; first += Rows::together) {
       for (int row = 0; row < rows; row += Rows::chunk) {
         const Part part{first, row, rows - row < Rows::chunk ? rows - row : Rows::chunk};
+        if constexpr (Rows::zeroed) {
+          clear_run(place.stage + Rows::heads, Rows::shared - Rows::heads, place.team_lane,
+                    Rows::team);
+          sync();
+        }
         if (dense) {
           fill_dense(part, on, make);
           sync();
@@ -65,13 +70,11 @@ struct StagedRows {
 
  private:
   GE_FN void sync() const { sync_team<G, Service>(); }
-  /// Large rows are made where they are staged: indexed at run time, they would lie in local
-  /// memory.
   template <class Make>
   GE_FN bool fill(char* at, int row, const Make& make) const {
     GE_WATCH(at, sizeof(Row), true);
     Row& staged = *reinterpret_cast<Row*>(at);
-    if constexpr (sizeof(Row) > 64) {
+    if constexpr (Rows::in_place) {
       return make(row, staged);
     } else {
       Row out;

@@ -213,12 +213,13 @@ consteval bool is_complete() {
   return false;
 }
 
-/// Runs an observation function into a row of zeros, wherever the row lies.
-template <auto F, class T, class Row, class S, class... Args>
+/// Runs an observation function into a row of zeros, wherever the row lies. kZeroed: the row holds
+/// zeros already.
+template <auto F, class T, class Row, bool kZeroed = false, class S, class... Args>
 GE_FN void fill_row_of(const Cells<S>& cells, [[maybe_unused]] int row, Row& out,
                        Types<Row&, Args...>) {
   const World<S> world(cells);
-  if constexpr (!is_complete<Row>()) out = Row{};
+  if constexpr (!kZeroed && !is_complete<Row>()) out = Row{};
   F(world, out, argument<T, Args>(cells, row)...);
 }
 template <auto F>
@@ -244,12 +245,13 @@ GE_FN RowFate row_fate(const Cells<S>& cells, int row, bool into_final) {
   return {bool((!gone) | (just & (cells.shared->autoreset != Autoreset::same_step))), true};
 }
 
-/// Makes the row of one agent; returns whether the caller's row is to be written.
-template <auto F, class T, class S>
+/// Makes the row of one agent; returns whether the caller's row is to be written. kZeroed: the
+/// row holds zeros already.
+template <auto F, class T, bool kZeroed = false, class S>
 GE_FN bool observe_into(const Cells<S>& cells, int row, bool into_final, RowOf<F>& out) {
   using Row = RowOf<F>;
   const RowFate fate = row_fate<T>(cells, row, into_final);
-  fill_row_of<F, T, Row>(cells, row, out, Arguments<F>{});
+  fill_row_of<F, T, Row, kZeroed>(cells, row, out, Arguments<F>{});
   if (!fate.shows) out = Row{};
   return fate.wanted;
 }

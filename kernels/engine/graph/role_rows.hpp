@@ -303,21 +303,23 @@ GE_FN bool has_ended(const Shared<S>& shared, int world, int row) {
 /// memory.
 inline constexpr int kLargestCopied = 64;
 
-/// Makes an agent's row of fixed length in place, with `tail` bytes of zeros behind it.
-template <auto F, class T, class Row, class S>
+/// Makes an agent's row of fixed length in place, with `tail` bytes of zeros behind it. Where F
+/// asks for a squad, that of `cells` shares the row. kZeroed: the row holds zeros already.
+template <auto F, class T, class Row, bool kZeroed = false, class S>
 GE_FN void make_agent_row(const Cells<S>& cells, int row, bool into_final, char* at, int64_t tail) {
   using Element = typename RowShape<Row>::Element;
+  static_assert(!wants_squad<F> || is_complete<Row>(),
+                "GE: a row that a squad makes says `static constexpr bool complete = true`");
   const RowFate fate = row_fate<T>(cells, row, into_final);
   if (!fate.wanted) return;
+  const int lane = wants_squad<F> ? cells.squad_lane : 0;
+  const int lanes = wants_squad<F> ? cells.squad_size : 1;
   Element* const to = reinterpret_cast<Element*>(at);
-  const int zeros = int(tail) / int(sizeof(Element));
-  GE_WATCH(to, int(sizeof(Row)) + int(tail), true);
+  const int end = RowShape<Row>::elements + int(tail) / int(sizeof(Element));
+  if (lane == 0) GE_WATCH(to, int(sizeof(Row)) + int(tail), true);
   Row& out = *new (to) Row;
-  if (fate.shows)
-    fill_row_of<F, T, Row>(cells, row, out, Arguments<F>{});
-  else
-    for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = {};
-  for (int k = RowShape<Row>::elements; k < RowShape<Row>::elements + zeros; ++k) to[k] = {};
+  if (fate.shows) fill_row_of<F, T, Row, kZeroed>(cells, row, out, Arguments<F>{});
+  for (int k = (fate.shows ? RowShape<Row>::elements : 0) + lane; k < end; k += lanes) to[k] = {};
 }
 
 }  // namespace ge

@@ -1,6 +1,7 @@
 // The squad: the lanes that work on one row together. On the CPU it is one lane, on a GPU a warp
-// where a warp or more owns a world (Group) or a row (Flat). A system of EachTogether and the
-// functions of observations and states that are wide rows may ask for it:
+// where a warp or more owns a world (Group) or a row (Flat). It is an argument of systems of
+// EachTogether, and of functions that make rows in place: observations and states that are wide
+// rows of floats, and observations of fixed length that are complete:
 //
 //   void feel(const W& w, const Squad& squad, Slot me, Company& company) {
 //     int64_t sum = 0;
@@ -24,8 +25,9 @@ class Squad {
   static constexpr int kLanes = kWarp;  // of one that is more than a lane
 
   GE_FN Squad(int lane, int size) : lane_(lane), size_(size) {}
-  GE_FN int lane() const { return lane_; }
-  GE_FN int size() const { return size_; }
+  // Known to the compiler where a lane is alone, so that loops over a row stay vectorised.
+  GE_FN int lane() const { return kOnLanes ? lane_ : 0; }
+  GE_FN int size() const { return kOnLanes ? size_ : 1; }
 
   /// Makes what any lane wrote before visible to all lanes after.
   GE_FN void meet() const {

@@ -42,7 +42,7 @@ struct Views {
     row.time_until_subsidy = bulletin.until_subsidy;
     row.time_until_vaccines = bulletin.until_vaccines;
     row.time = bulletin.time;
-    for (int k = 0; k < kStates; ++k) row.state[k] = select(k == governor.row, 1.0f, 0.0f);
+    row.state[governor.row] = 1.0f;
     row.productivity = economy.product * row_of(w.assets().worth, governor.row).per_most;
     row.susceptible = epidemic.susceptible * per_person;
     row.infected = epidemic.infected * per_person;
@@ -54,14 +54,16 @@ struct Views {
   }
 
   /// The row of the planner: all states and the bulletin.
-  static GE_FN void show_planner(const W& w, PlannerView& row, const Subsidy&) {
-    const Bulletin bulletin = get<Bulletin>(w);
+  static GE_FN void show_planner(const W& w, PlannerView& row, const Squad& squad, const Subsidy&) {
     const float death_share = row_of(w.assets().nature, 0).death_share;
-    row.subsidy_level = bulletin.subsidy;
-    row.time_until_subsidy = bulletin.until_subsidy;
-    row.time_until_vaccines = bulletin.until_vaccines;
-    row.time = bulletin.time;
-    for (int k = 0; k < kStates; ++k) {
+    if (squad.lane() == 0) {
+      const Bulletin bulletin = get<Bulletin>(w);
+      row.subsidy_level = bulletin.subsidy;
+      row.time_until_subsidy = bulletin.until_subsidy;
+      row.time_until_vaccines = bulletin.until_vaccines;
+      row.time = bulletin.time;
+    }
+    for (int k = squad.lane(); k < kStates; k += squad.size()) {
       const Closure closure = get<Governors, Closure>(w, k);
       const Epidemic epidemic = get<Governors, Epidemic>(w, k);
       const float per_person = row_of(w.assets().contagion, k).per_person;

@@ -201,7 +201,6 @@ struct GovernorView {
   float productivity;
   float susceptible, infected, recovered, deaths, vaccinated, unemployed;
   float lagged_stringency_level;
-  static constexpr bool complete = true;
   static constexpr auto describe() {
     using V = GovernorView;
     return std::tuple_cat(
@@ -314,8 +313,9 @@ struct Schema {
   using Assets = covid_economy::Assets;
   using roles = Types<Governor, Planner>;
   using tables = typename T::tables;
-  // A lane for some of the states, or for a whole world where there are enough of them.
-  static constexpr Tuning tuning{.step_lanes = {32, 1}};
+  // A lane for some of the states, whose rows then lie side by side, or for a whole world where
+  // there are enough of them.
+  static constexpr Tuning tuning{.cuda_block = 1, .step_lanes = {32, 1}};
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
   static Assets make_assets(const Settings& settings, const Params&, AssetMaker& make) {
     return covid_economy::make_assets(settings, make);
