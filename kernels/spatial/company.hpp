@@ -50,7 +50,8 @@ template <class M, int32_t kFilter>
 GE_FN Company company(Look<M, kFilter>& look, const Squad& squad, const Closeness& c) {
   int64_t worth = 0;
   int32_t touches = 0;
-  for (Offsets hits; look.fill(hits);) detail::add_company(c, hits, worth, touches);
+  look.template each<false>([&](const Offsets& hits)
+                                GE_LAMBDA { detail::add_company(c, hits, worth, touches); });
   return {from_fixed(squad.sum(worth)), squad.count(touches)};
 }
 

@@ -144,6 +144,7 @@ class CircleRuns {
     return true;
   }
   GE_FN Stretch cells() const { return cells_; }
+  GE_FN const Circle& circle() const { return circle_; }
 
  private:
   GE_FN void take_row() {

@@ -20,7 +20,8 @@
 // Each lane of a squad meets its share of the hits, sometimes none in a turn; together they meet
 // each once. All lanes fill equally often. The order of hits is that of the grid, which differs
 // from machine to machine: results must not depend on it. Whole numbers may be added (fixed.hpp),
-// minima taken.
+// minima taken. `look.each<kRows>(f)` calls f(hits) instead: where lanes look each for itself, they
+// first judge all candidates and then meet their hits side by side.
 #pragma once
 
 #include "engine/graph/call.hpp"
@@ -196,6 +197,8 @@ class OwnRuns {
   }
   GE_FN int place() const { return at_; }
   GE_FN Mask there() const { return first_lanes(end_ - at_); }
+  GE_FN const Circle& circle() const { return runs_.circle(); }
+  GE_FN const Starts& starts() const { return starts_; }
 
  private:
   CircleRuns runs_;
@@ -238,6 +241,16 @@ class Look {
     }
     hits.count = count;
     return count > 0;
+  }
+
+  /// Calls f(hits) until all hits were met: for bodies of a loop over fill that read and write no
+  /// other lane. Lanes that look each for itself then stay together.
+  template <bool kRows, class F>
+  GE_FN void each(const F& f) {
+    if constexpr (kPack == 1) {
+      if (squad_.size() == 1) return each_alone<kRows>(f);
+    }
+    for (HitsOf<kRows> hits; fill(hits);) f(hits);
   }
 
  private:
@@ -287,6 +300,74 @@ class Look {
     keep(hits.dy + to, c.dy, c.hit);
     if constexpr (kRows) keep(hits.rows + to, c.rows, c.hit);
     return lanes_in(c.hit);
+  }
+
+  // ---- by a lane, beside others that look each for itself
+
+  // A lane first judges candidates, a row of the grid after the other, and keeps a bit of each; then
+  // it meets those that are hits. Lanes wait for the one with most candidates and for the one with
+  // most hits, and not at every hit for a lane whose next is far.
+  static constexpr int kMarked = 4;
+
+  /// The hits among up to 32 candidates of one row of the grid, a bit each.
+  GE_FN uint32_t mark(const RowRun& run) const {
+    const int count = min(run.count, 32);
+    uint32_t hits = 0;
+    for (int k = 0; k < count; ++k) hits |= uint32_t(any_of(is_hit(run.place(k)))) << k;
+    return hits;
+  }
+  /// Whether the agent at a place is a hit; the one that looks is not skipped here.
+  GE_FN Mask is_hit(int place) const {
+    const Floats dx = shortest(square_, near_x_.pack(place) - x_);
+    const Floats dy = shortest(square_, near_y_.pack(place) - y_);
+    Mask hit = dx * dx + dy * dy <= squared_;
+    if constexpr ((kFilter & kSomeRows) != 0)
+      hit = both(hit, within(near_row_.pack(place), first_, end_row_));
+    if constexpr ((kFilter & kOneSide) != 0)
+      hit = both(hit, dx * half_.x + dy * half_.y >= half_.least);
+    return hit;
+  }
+  template <bool kRows, class F>
+  GE_FN void each_alone(const F& f) {
+    const Circle& circle = own_.circle();
+    const int last = circle.rows().last;
+    int next_row = circle.rows().first;
+    RowRun rest;  // of a row with more than 32 candidates
+    do {
+      uint32_t hits[kMarked] = {};
+      RowRun runs[kMarked];
+      GE_NO_UNROLL
+      for (int n = 0; n < kMarked && (rest.count > 0 || next_row <= last); ++n) {
+        if (rest.count <= 0) rest = run_in_row(circle, next_row++, own_.starts());
+        // Constant indices keep all in registers.
+        GE_UNROLL
+        for (int k = kMarked - 1; k > 0; --k) hits[k] = hits[k - 1], runs[k] = runs[k - 1];
+        hits[0] = mark(rest), runs[0] = rest;
+        rest.first += 32, rest.count -= 32;
+      }
+      meet_marked<kRows>(hits, runs, f);
+    } while (rest.count > 0 || next_row <= last);
+  }
+  template <bool kRows, class F>
+  GE_FN void meet_marked(const uint32_t (&hits)[kMarked], const RowRun (&runs)[kMarked],
+                         const F& f) {
+    uint64_t front = uint64_t{hits[1]} << 32 | hits[0], back = uint64_t{hits[3]} << 32 | hits[2];
+    while ((front | back) != 0) {
+      const bool in_back = front == 0;
+      const int bit = lowest_one(in_back ? back : front);
+      back = in_back ? back & (back - 1) : back;
+      front &= front - 1;  // none of none
+      const RowRun low = in_back ? runs[2] : runs[0], high = in_back ? runs[3] : runs[1];
+      const int place = (bit < 32 ? low : high).place(bit & 31);
+      const Floats row = near_row_.pack(place);
+      if (!any_of(differs(row, me_))) continue;
+      HitsOf<kRows> one;
+      one.count = 1;
+      one.dx[0] = lane(shortest(square_, near_x_.pack(place) - x_), 0);
+      one.dy[0] = lane(shortest(square_, near_y_.pack(place) - y_), 0);
+      if constexpr (kRows) one.rows[0] = lane(row, 0);
+      f(one);
+    }
   }
 
   // ---- by a squad
@@ -345,7 +426,7 @@ class Look {
 template <class M, int32_t kFilter>
 GE_FN int64_t count(Look<M, kFilter>& look, const Squad& squad) {
   int32_t found = 0;
-  for (Offsets hits; look.fill(hits);) found += hits.count;
+  look.template each<false>([&](const Offsets& hits) GE_LAMBDA { found += hits.count; });
   return squad.count(found);
 }
 

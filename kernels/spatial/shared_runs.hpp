@@ -16,7 +16,33 @@
 
 namespace ge::spatial {
 
+/// Agents in a circle's columns of one row of the grid, in the order of their cells: the k-th
+/// stands at place first + k, `back` less from place `edge` on, where a torus begins again.
+struct RowRun {
+  int first = 0, count = 0, edge = 0, back = 0;
+
+  GE_FN int place(int k) const {
+    const int straight = first + k;
+    return straight - select(straight >= edge, back, 0);
+  }
+};
 /// `Starts` has of each cell the place of its first agent, and one more; get(cell).place.
+template <class Starts>
+GE_FN RowRun run_in_row(const Circle& circle, int row, const Starts& starts) {
+  const auto place_of = [&starts](int cell) GE_LAMBDA { return int(starts.get(cell).place); };
+  const Stretch columns = circle.columns(row);
+  const int length = circle.row_length(), base = circle.first_cell(row);
+  RowRun run;
+  run.first = place_of(base + wrapped_cell(columns.first, length));
+  run.count = place_of(base + wrapped_cell(columns.last, length) + 1) - run.first;
+  if (columns.first < 0 || columns.last >= length) {
+    run.edge = place_of(base + length);
+    run.back = run.edge - place_of(base);
+    run.count += run.back;
+  }
+  return run;
+}
+
 template <class Starts>
 class SharedRuns {
  public:
@@ -53,22 +79,14 @@ class SharedRuns {
   /// Gives each lane a row, and computes the exclusive prefix sum of their candidates.
   GE_FN void take_rows() {
     const int row = next_row_ + squad_.lane();
-    int first = 0, count = 0;
-    edge_ = back_ = 0;
-    if (row <= circle_.rows().last) {
-      const Stretch columns = circle_.columns(row);
-      const int length = circle_.row_length(), base = circle_.first_cell(row);
-      const bool over = columns.first < 0 || columns.last >= length;
-      first = place_of(base + wrapped_cell(columns.first, length));
-      count = place_of(base + wrapped_cell(columns.last, length) + 1) - first;
-      if (over) edge_ = place_of(base + length), back_ = edge_ - place_of(base), count += back_;
-    }
-    end_ = squad_.sum_so_far(count);
-    offset_ = first - (end_ - count);
+    RowRun mine;
+    if (row <= circle_.rows().last) mine = run_in_row(circle_, row, starts_);
+    edge_ = mine.edge, back_ = mine.back;
+    end_ = squad_.sum_so_far(mine.count);
+    offset_ = mine.first - (end_ - mine.count);
     count_ = squad_.from(end_, Squad::kLanes - 1);
     next_row_ += Squad::kLanes, first_ = run_ = 0;
   }
-  GE_FN int place_of(int cell) const { return int(starts_.get(cell).place); }
 
   Circle circle_;
   Squad squad_;

@@ -22,15 +22,13 @@ struct Spans {
   int count = 0;
 };
 
-/// The first `count` elements of a row, at most kMost.
+/// The first `count` elements of a row, at most kMost; those behind are to be set after `finish`.
 template <int kMost>
 class SpanMinima {
  public:
-  GE_FN SpanMinima(FloatRow& row, const Squad& squad, int count)
-      : row_(row), squad_(squad), count_(count) {
+  GE_FN SpanMinima(FloatRow& row, int count) : row_(row), count_(count) {
     if constexpr (kPack == 1) {
-      row.fill(0, count, [](int) GE_LAMBDA { return infinity<float>(); });
-      squad.meet();
+      row.change([](float) GE_LAMBDA { return infinity<float>(); });
     } else {
       const Floats far = spread(infinity<float>());
       for (int k = 0; k < count; k += kPack)
@@ -41,7 +39,7 @@ class SpanMinima {
   GE_FN void lower(const Spans<kRoom>& spans) {
     if constexpr (kPack == 1) {
       if (spans.count > 0)  // a lane has one at a time
-        for (int at = spans.first[0]; at <= spans.last[0]; ++at) row_.lower(at, spans.value[0]);
+        row_.lower(spans.first[0], spans.last[0], spans.value[0]);
     } else {
       for (int k = 0; k < spans.count; ++k)
         lower_one(cells_[k % kCopies], spans.first[k], spans.last[k], spans.value[k]);
@@ -50,9 +48,7 @@ class SpanMinima {
   /// Writes the row; elements that no span covered show `empty`.
   GE_FN void finish(float empty) {
     if constexpr (kPack == 1) {
-      squad_.meet();
-      FloatRow& row = row_;
-      row.fill(0, count_, [&row, empty](int k) GE_LAMBDA { return shown(row.get(k), empty); });
+      row_.change([empty](float seen) GE_LAMBDA { return shown(seen, empty); });
     } else {
       const float (*const cells)[kRow] = cells_;
       row_.fill(0, count_, [cells, empty](int k) GE_LAMBDA {
@@ -85,7 +81,6 @@ class SpanMinima {
   }
 
   FloatRow& row_;
-  const Squad& squad_;
   int count_;
   // A span that begins at the last element is a whole pack too.
   static constexpr int kCopies = 4, kRow = kPack == 1 ? 1

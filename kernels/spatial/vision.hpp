@@ -109,14 +109,14 @@ GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, cons
   Look<M, kOneSide> look(w, squad, me, at.x, at.y, s.range, s.range_squared);
   look.only(view_plane(s, heading));
   Discs discs;
-  for (Hits hits; look.fill(hits);) {
+  look.template each<true>([&](const Hits& hits) GE_LAMBDA {
     find_discs(s, heading, hits, discs);
     for (int k = 0; k < hits.known(); ++k) {
       const int to = channel(hits.row(k));
       discs.first[room_of_hit(k)] += to, discs.last[room_of_hit(k)] += to;
     }
     view.lower(discs);
-  }
+  });
 }
 /// Lowers what an agent sees into a view of one channel, where there is one kind of neighbours.
 template <class M, class View>
@@ -125,10 +125,10 @@ GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, cons
   Look<M, kOneSide> look(w, squad, me, at.x, at.y, s.range, s.range_squared);
   look.only(view_plane(s, heading));
   Discs discs;
-  for (Offsets hits; look.fill(hits);) {
+  look.template each<false>([&](const Offsets& hits) GE_LAMBDA {
     find_discs(s, heading, hits, discs);
     view.lower(discs);
-  }
+  });
 }
 
 }  // namespace ge::spatial

@@ -12,7 +12,7 @@
 //          1, 5, 9 ...    | tile 2 | tile 3   |        does
 //
 // The lanes keep the model's vectors in registers, so that a copy loads nothing. A tile in which a
-// row is absent, or not wanted, is made row by row.
+// row does not show is made row by row.
 #pragma once
 
 #include "engine/cuda/rows.hpp"
@@ -92,8 +92,7 @@ class AlikeRows {
     GE_NO_UNROLL
     for (int row = tile_.first + squad_.lane() * kStep; row < tile_.end;
          row += Squad::kLanes * kStep) {
-      const RowFate fate = row_fate<T>(cells_, row, final_);
-      absent |= !fate.shows | !fate.wanted;
+      absent |= !row_fate<T>(cells_, row, final_).shows;
     }
     return !squad_.any(absent);
   }

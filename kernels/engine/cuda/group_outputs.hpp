@@ -98,28 +98,46 @@ GE_FN void fixed_rows_out(const Group& group, Output output, bool on) {
   }
 }
 
-template <bool kFinal, Output kOutput, auto F, class R, class Row, AnyGroup Group>
-GE_FN void wide_rows_out(const Group& group, Output output, bool on) {
+/// Wide rows that squads make: a squad a row, or a tile of rows that are alike, or a row for each of
+/// its lanes.
+template <bool kFinal, auto F, class R, class Row, AnyGroup Group>
+GE_FN void wide_rows_by_squads(const Group& group, const WideTarget& target, bool on) {
   using Agent = typename R::Agent;
   const auto& shared = *group.cells.shared;
-  const WideTarget target = role_target<typename Group::Environment, R, kOutput>(shared, output);
-  if (target.to == nullptr) return;
   const int rows = agents_in<R>(shared.params);
-  // Such rows need no staging: a squad's lanes write neighbours at once.
-  if constexpr (wants_squad<F>) {
-    if constexpr (may_be_alike<Row> && Group::kLanes >= Squad::kLanes)
+  const auto put = [&](const auto& cells, int row) GE_LAMBDA {
+    put_together<F, Agent, Row>(cells, row, target, row_index<R>(shared, cells.world, row), kFinal);
+  };
+  if constexpr (Group::kLanes >= Squad::kLanes) {
+    if constexpr (may_be_alike<Row>)
       if (are_tiled<Row>(shared.params, rows))  // the same for all
         return squad_rows(group, on, AlikeTile::count(rows, target.elements),
                           [&](const auto& cells, int k) GE_LAMBDA {
                             put_tile<F, Agent, Row>(cells, k, rows, target,
                                                     row_index<R>(shared, cells.world, 0), kFinal);
                           });
-    return squad_rows_out<Agent>(group, rows, on, [&](const auto& cells, int row) GE_LAMBDA {
-      put_together<F, Agent, Row>(cells, row, target, row_index<R>(shared, cells.world, row),
-                                  kFinal);
-    });
+    if constexpr (kTuning<typename Group::S>.abreast && is_complete<Row>()) {
+      // By 32, and what is left by itself.
+      const int whole = rows / Squad::kLanes, left = rows % Squad::kLanes;
+      return squad_rows(group, on, whole + left, [&](const auto& cells, int k) GE_LAMBDA {
+        const int row = k < whole ? k * Squad::kLanes : whole * Squad::kLanes + k - whole;
+        if (k >= whole) return put(cells, row);
+        put_abreast<F, Agent, Row>(cells, row, target, row_index<R>(shared, cells.world, row),
+                                   kFinal);
+      });
+    }
   }
-  const StagedWideRows<Row, Group> staged{group, target, rows};
+  squad_rows_out<Agent>(group, rows, on, put);
+}
+template <bool kFinal, Output kOutput, auto F, class R, class Row, AnyGroup Group>
+GE_FN void wide_rows_out(const Group& group, Output output, bool on) {
+  using Agent = typename R::Agent;
+  const auto& shared = *group.cells.shared;
+  const WideTarget target = role_target<typename Group::Environment, R, kOutput>(shared, output);
+  if (target.to == nullptr) return;
+  // Such rows need no staging: a squad's lanes write neighbours at once.
+  if constexpr (wants_squad<F>) return wide_rows_by_squads<kFinal, F, R, Row>(group, target, on);
+  const StagedWideRows<Row, Group> staged{group, target, agents_in<R>(shared.params)};
   staged.run(
       on, [](const auto& cells, int row) GE_LAMBDA { return row_fate<Agent>(cells, row, kFinal); },
       [](const auto& cells, int row, auto& writer)

@@ -23,11 +23,12 @@ GE_FN void stage(Group& group, X x, bool on) {
   for_each_job<typename Group::Environment>(
       x, *group.cells.shared, [&](const auto& job) GE_LAMBDA { run_rows(group, job, on); });
 }
-/// Fewer lanes than a squad take a row each: a squad's sums do not depend on the number of parts.
+/// Fewer lanes than a squad take a row each, and as many as one where rows are worked on abreast: a
+/// squad's sums do not depend on the number of parts.
 template <bool kFinal, AnyGroup Group, auto F>
 GE_FN void stage(Group& group, EachTogether<F>, bool on) {
   using Tables = typename Group::Tables;
-  if constexpr (Group::kLanes < Squad::kLanes)
+  if constexpr (Group::kLanes < Squad::kLanes || kTuning<typename Group::S>.abreast)
     stage<kFinal>(group, Each<F>{}, on);
   else if constexpr (Served<F, Tables>::value)
     for_each_type(matching<Components<F>, Tables>{}, [&](auto t) GE_LAMBDA {

@@ -75,12 +75,23 @@ class BitRow {
   int fill_, total_ = 0;
 };
 
+/// Four floats, as one instruction moves them; it may alias whatever they are.
+struct __attribute__((may_alias, aligned(16))) FourFloats {
+  float at[4];
+};
+
 /// Elements [begin, end) of a row.
 template <class Element>
 class ElementRow {
  public:
   GE_FN ElementRow(Element* at, int begin, int end, int lane = 0, int lanes = 1)
       : at_(at), begin_(begin), count_(end - begin), lane_(lane), lanes_(lanes) {}
+  /// A whole row of lane `lane` of a warp whose lanes have rows that follow one another.
+  static GE_FN ElementRow abreast(Element* at, int count, int lane) {
+    ElementRow row(at, 0, count);
+    row.abreast_ = lane;
+    return row;
+  }
   GE_FN void set(int index, Element value) {
     if (uint32_t(index - begin_) >= uint32_t(count_)) return;
     GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), true);
@@ -112,26 +123,73 @@ class ElementRow {
       for (int k = low; k < high; ++k) to[k] = f(k);
     }
   }
-  /// Reads an element, and lowers one to the minimum of it and a value whose sign bit is clear: for
-  /// functions with a Squad, whose row is in one piece. Lanes may lower one element at once, in any
-  /// order.
+  /// Replaces each element x by f(x), for functions with a Squad, whose row is in one piece. Sees
+  /// what any lane wrote before, and is seen after. f must be the same for all rows of a world: a
+  /// warp with rows abreast goes through them as one run, by vectors.
+  GE_EITHER_MACHINE
+  template <class F>
+  GE_FN void change(const F& f) {
+    static_assert(std::is_same_v<Element, float>);
+    if constexpr (kOnLanes) {
+      if (lanes_ > 1 || abreast_ >= 0) meet_warp();
+      if (abreast_ >= 0) return change_abreast(f);
+    }
+    for (int k = lane_; k < count_; k += lanes_) {
+      GE_WATCH(at_ + k, int(sizeof(Element)), true);
+      at_[k] = f(at_[k]);
+    }
+    if (kOnLanes && lanes_ > 1) meet_warp();
+  }
+  /// Reads an element; and lowers elements first to last to the minimum of each and a value whose
+  /// sign bit is clear: for functions with a Squad, whose row is in one piece. Lanes may lower one
+  /// element at once, in any order.
   GE_FN Element get(int index) const {
     GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), false);
     return at_[index - begin_];
   }
-  GE_FN void lower(int index, Element value) {
+  GE_FN void lower(int first, int last, Element value) {
     static_assert(std::is_same_v<Element, float>);
-    Element* const to = at_ + (index - begin_);
     GE_ASSERT(__builtin_bit_cast(uint32_t, value) >> 31 == 0);
-    if constexpr (kOnLanes)
-      if (lanes_ > 1) return lower_float(to, value);
-    *to = value < *to ? value : *to;
+    Element* to = at_ + (first - begin_);
+    if constexpr (kOnLanes) {
+      if (lanes_ > 1 || abreast_ >= 0) {
+        for (int left = last - first; left >= 0; --left) lower_float(to++, value);
+        return;
+      }
+    }
+    for (int left = last - first; left >= 0; --left, ++to) *to = value < *to ? value : *to;
   }
+  GE_FN void lower(int index, Element value) { lower(index, index, value); }
 
  private:
+  template <class F>
+  GE_FN void change_abreast(const F& f) {
+    const int count = kWarp * count_;
+    float* const rows = at_ - int64_t{abreast_} * count_;
+    // The elements in front of the first vector and behind the last go one by one.
+    const int lead = min(int(-reinterpret_cast<uintptr_t>(rows) & 15) / 4, count);
+    const int vectors = (count - lead) / 4, rest = lead + 4 * vectors;
+    GE_NO_UNROLL
+    for (int k = abreast_; k < vectors; k += kWarp) {
+      FourFloats* const to = reinterpret_cast<FourFloats*>(rows + lead) + k;
+      GE_WATCH(to, 16, true);
+      FourFloats four = *to;
+      GE_UNROLL
+      for (float& x : four.at) x = f(x);
+      *to = four;
+    }
+    const int k = abreast_ < lead ? abreast_ : rest + abreast_ - lead;
+    if (k < count) {
+      GE_WATCH(rows + k, 4, true);
+      rows[k] = f(rows[k]);
+    }
+    meet_warp();
+  }
+
   Element* at_;
   int begin_, count_;
   int lane_, lanes_;
+  int abreast_ = -1;  // the lane's number in its warp, where lanes have a row each
 };
 using ByteRow = ElementRow<uint8_t>;
 using FloatRow = ElementRow<float>;
@@ -263,6 +321,26 @@ GE_FN void put_together(const Cells<S>& cells, int row, const WideTarget& target
   if (!fate.wanted) return;
   FloatRow writer = row_for_squad<Row>(cells, target, index, fate.shows && is_complete<Row>());
   if (fate.shows) write_row<F, T>(cells, row, writer);
+}
+/// Makes rows `first` to `first` + 31 of a world in place, by a lane each; where not all of them
+/// show, by the squad of `cells`, which has all of its lanes, one after the other.
+template <auto F, class T, class Row, class S>
+GE_FN void put_abreast(const Cells<S>& cells, int first, const WideTarget& target, int64_t index,
+                       bool into_final) {
+  static_assert(is_complete<Row>(), "GE: rows that are made abreast are complete");
+  const int lane = cells.squad_lane, row = first + lane;
+  const RowFate fate = row_fate<T>(cells, row, into_final);
+  if (Squad(lane, Squad::kLanes).any(!fate.shows)) {
+    GE_NO_UNROLL
+    for (int k = 0; k < Squad::kLanes; ++k)
+      put_together<F, T, Row>(cells, first + k, target, index + k, into_final);
+    return;
+  }
+  Cells<S> own = cells;
+  own.squad_lane = 0, own.squad_size = 1;
+  float* const to = reinterpret_cast<float*>(target.to) + (index + lane) * target.elements;
+  FloatRow writer = FloatRow::abreast(to, target.elements, lane);
+  write_row<F, T>(own, row, writer);
 }
 template <auto F, class Row, class S>
 GE_FN void put_state_together(const Cells<S>& cells, const WideTarget& target) {

@@ -35,6 +35,11 @@ struct Tuning {
   /// near; in shared memory its size would decide how many worlds run at once. Not with `flat`.
   int roomy_lifetime = 0;
 
+  /// Whether lanes of a group take a row each of EachTogether and of rows of floats that squads
+  /// make, side by side, instead of a squad a row: for systems whose set-up costs as much as their
+  /// loops. The flat executor, whose worlds are few, keeps to squads.
+  bool abreast = false;
+
   /// Also builds the environment for a GPU's flat executor, one grid-wide kernel per stage, for
   /// worlds larger than a block of threads; it is used where worlds are few and large.
   bool flat = false;

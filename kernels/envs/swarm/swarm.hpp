@@ -45,7 +45,7 @@ constexpr auto empty_value_field(auto member) {
 /// How worlds of a task are stored and run. Vectors hold neighbours of one agent, so interleaving
 /// worlds gains nothing.
 inline constexpr Tuning kSwarmTuning{
-    .cpu_block = 1, .cuda_block = 1, .step_lanes = {128, 32}, .flat = true};
+    .cpu_block = 1, .cuda_block = 1, .step_lanes = {128, 32}, .abreast = true, .flat = true};
 
 /// What the schemas of all tasks say, of the agents of one.
 template <class Agents, class Model>

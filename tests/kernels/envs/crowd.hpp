@@ -119,9 +119,10 @@ GE_FN void feel(const W& w, const Squad& squad, Slot me, Found& found, const Pos
   const float range = w.params().range;
   spatial::Look<Model> look(w, squad, me.row, at.x, at.y, range);
   int64_t count = 0, check = 0;
-  for (spatial::Hits hits; look.fill(hits);)
+  look.template each<true>([&](const spatial::Hits& hits) GE_LAMBDA {
     for (int k = 0; k < hits.count; ++k)
       ++count, check += mixed(hits.row(k), hits.dx[k], hits.dy[k]);
+  });
   spatial::Look<Model> again(w, squad, me.row, at.x, at.y, range);
   const spatial::Closeness closeness = spatial::make_closeness(double(range), 5, 0);
   found.worth = spatial::company(again, squad, closeness).worth;

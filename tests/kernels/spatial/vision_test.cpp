@@ -115,7 +115,7 @@ GE_TEST(span_minima_are_those_of_plain_loops) {
     std::vector<float> plain(size_t(count), -1.0f), row(size_t(count), 7.0f);
     FloatRow writer(row.data(), 0, count);
     const Squad alone(0, 1);
-    SpanMinima<kMost> minima(writer, alone, count);
+    SpanMinima<kMost> minima(writer, count);
     for (uint32_t batch = 0; batch < 3; ++batch) {
       Spans<kRoom> spans;
       spans.count = int(words(k + 1000 * batch).below(1, kRoom + 1));

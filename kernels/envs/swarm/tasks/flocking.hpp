@@ -202,7 +202,7 @@ GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const
                    const Course& course) {
   const Params& p = w.params();
   const int count = p.sectors.count;
-  spatial::SpanMinima<kMostSectors> view(row, squad, count);
+  spatial::SpanMinima<kMostSectors> view(row, count);
   spatial::see<Model>(w, view, squad, me.row, at, course.heading, p.sectors);
   view.finish(p.sectors.empty);
   // One lane writes the speed.

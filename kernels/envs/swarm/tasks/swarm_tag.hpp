@@ -130,7 +130,7 @@ GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const
   const int chasers = select(chaser, 0, sectors.count);
   const int runners = select(chaser, sectors.count, 0);
   const uint32_t first_runner = uint32_t(p.chaser_count);
-  spatial::SpanMinima<2 * kMostSectors> view(row, squad, 2 * sectors.count);
+  spatial::SpanMinima<2 * kMostSectors> view(row, 2 * sectors.count);
   spatial::see<Model>(w, view, squad, me.row, at, course.heading, sectors,
                       [=](uint32_t seen)
                           GE_LAMBDA { return select(seen < first_runner, chasers, runners); });
