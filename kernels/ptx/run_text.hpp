@@ -5,9 +5,9 @@
 
 extern "C" {
 
-/// Runs one block of so many threads. The kernel's parameters are addresses into the memory, which is
-/// all that it may touch besides the module's own variables. Returns null, or why it failed, which is
-/// valid until the thread's next call.
+/// Runs one block of `threads` threads. The kernel's parameters are addresses into the memory, which
+/// is all that it may touch besides the module's own variables. Returns null, or why it failed, which
+/// is valid until the thread's next call.
 const char* ge_ptx_run_text(const char* text, const char* kernel, unsigned threads,
                             const void* const* params, size_t param_count, void* memory,
                             size_t bytes);

@@ -114,16 +114,21 @@ class Case:
         return [row for row in rows if not is_open(row)]
 
 
-def _cases() -> Iterator[Case]:
-    both = {"int": "s32", "unsigned": "u32", "long long": "s64", "unsigned long long": "u64"}
-    for kind, name in both.items():
+BOTH = {"int": "s32", "unsigned": "u32", "long long": "s64", "unsigned long long": "u64"}
+WIDE = "unsigned long long"
+REAL = {"float": ("f32", "f"), "double": ("f64", "")}  # type in PTX, end of CUDA's names
+
+
+def _whole_numbers() -> Iterator[Case]:
+    for kind, name in BOTH.items():
         two, bits = (kind, kind), name[1:]
-        least = f"b == 0 or (b == {2 ** int(bits) - 1} and {name[0] == 's'})"
+        open_quotient = f"b == 0 or (b == {2 ** int(bits) - 1} and {name[0] == 's'})"
+        shift = f"s{bits}" if name[0] == "s" else f"[ub]{bits}"
         yield Case("a + b", kind, two, rf"add\.s{bits}")
         yield Case("a - b", kind, two, rf"sub\.s{bits}")
         yield Case("a * b", kind, two, rf"mul\.lo\.s{bits}")
-        yield Case("a / b", kind, two, rf"div\.{name}", skips=least)
-        yield Case("a % b", kind, two, rf"rem\.{name}", skips=least)
+        yield Case("a / b", kind, two, rf"div\.{name}", skips=open_quotient)
+        yield Case("a % b", kind, two, rf"rem\.{name}", skips=open_quotient)
         yield Case("min(a, b)", kind, two, rf"min\.{name}")
         yield Case("max(a, b)", kind, two, rf"max\.{name}")
         yield Case("a < b ? a : b + 1", kind, two, rf"setp\.(lt|ge)\.{name}")
@@ -134,67 +139,57 @@ def _cases() -> Iterator[Case]:
         yield Case("a ^ b", kind, two, rf"xor\.b{bits}")
         yield Case("~a", kind, (kind,), rf"not\.b{bits}")
         yield Case("a << b", kind, (kind, "int"), rf"shl\.b{bits}", {1: SHIFTS})
-        shift = f"s{bits}" if name[0] == "s" else f"[ub]{bits}"
         yield Case("a >> b", kind, (kind, "int"), rf"shr\.{shift}", {1: SHIFTS})
     for kind, most in (("int", 2**31), ("long long", 2**63)):
         yield Case("-a", kind, (kind,), r"neg\.s\d+", skips=f"a == {most}")
         yield Case("abs(a)", kind, (kind,), r"abs\.s\d+", skips=f"a == {most}")
+
+
+def _products() -> Iterator[Case]:
     for call, kind, twice, width in (
         ("__mulhi", "int", "long long", 32),
-        ("__umulhi", "unsigned", "unsigned long long", 32),
+        ("__umulhi", "unsigned", WIDE, 32),
         ("__mul64hi", "long long", "__int128", 64),
-        ("__umul64hi", "unsigned long long", "unsigned __int128", 64),
+        ("__umul64hi", WIDE, "unsigned __int128", 64),
     ):
         folds = f"({kind})(({twice})a * b >> {width})"
-        yield Case(f"{call}(a, b)", kind, (kind, kind), rf"mul\.hi\.{both[kind]}", folds=folds)
+        yield Case(f"{call}(a, b)", kind, (kind, kind), rf"mul\.hi\.{BOTH[kind]}", folds=folds)
     yield Case("(long long)a * b", "long long", ("int", "int"), r"mul\.wide\.s32")
-    wide = "unsigned long long"
-    yield Case("(unsigned long long)a * b", wide, ("unsigned", "unsigned"), r"mul\.wide\.u32")
-    pair, by = "((unsigned long long)b << 32 | a)", {2: (*SHIFTS, 32, 33, 40)}
-    three = ("unsigned", "unsigned", "unsigned")
+    yield Case(f"({WIDE})a * b", WIDE, ("unsigned", "unsigned"), r"mul\.wide\.u32")
+    yield Case("a * b + c", "int", ("int", "int", "int"), r"mad\.lo\.s32")
+
+
+def _bits() -> Iterator[Case]:
+    three, pair = ("unsigned", "unsigned", "unsigned"), f"(({WIDE})b << 32 | a)"
     for side, form in (("l", "(unsigned)({} << ({}) >> 32)"), ("r", "(unsigned)({} >> ({}))")):
         for suffix, mode, count in (("", "wrap", "c & 31"), ("c", "clamp", "c < 32 ? c : 32")):
             yield Case(
                 f"__funnelshift_{side}{suffix}(a, b, c)", "unsigned", three,
-                rf"shf\.{side}\.{mode}\.b32", by, folds=form.format(pair, count),
+                rf"shf\.{side}\.{mode}\.b32", {2: (*SHIFTS, 32, 33, 40)},
+                folds=form.format(pair, count),
             )  # fmt: skip
+    byte = f"((unsigned)({pair} >> 8 * (c >> {{k}} & 7)) & 255u) << {{to}}"
+    yield Case(
+        "__byte_perm(a, b, c)", "unsigned", three, r"prmt\.b32",
+        {2: (0x3210, 0x7654, 0x0123, 0x5410, 0x7362, 0x1177)},
+        folds=" | ".join(f"({byte.format(k=4 * k, to=8 * k)})" for k in range(4)),
+    )  # fmt: skip
     yield Case(
         "__usad(a, b, c)", "unsigned", three, r"sad\.u32", folds="(a < b ? b - a : a - b) + c"
     )
-    nibbles = (
-        "(unsigned)({pair} >> 8 * ((c >> {k}) & 7) & 255) * ((c >> {k} & 8) == 0) << {to}"
-        " | (((c >> {k} & 8) != 0) & ({pair} >> (8 * ((c >> {k}) & 7) + 7) & 1)) * 255u << {to}"
-    )
-    bytes_of = (nibbles.format(pair=pair, k=4 * k, to=8 * k) for k in range(4))
-    yield Case(
-        "__byte_perm(a, b, c)", "unsigned", three, r"prmt\.b32",
-        {2: (0x3210, 0x7654, 0x0123, 0x5410, 0x7362, 0xBA98, 0xC8D1)},
-        folds=" | ".join(f"({one})" for one in bytes_of),
-    )  # fmt: skip
-    yield Case("a * b + c", "int", ("int", "int", "int"), r"mad\.lo\.s32")
     yield Case("__popc(a)", "int", ("unsigned",), r"popc\.b32")
-    yield Case("__popcll(a)", "int", (wide,), r"popc\.b64")
+    yield Case("__popcll(a)", "int", (WIDE,), r"popc\.b64")
     yield Case("__clz(a)", "int", ("int",), r"clz\.b32")
     yield Case("__clzll(a)", "int", ("long long",), r"clz\.b64")
     yield Case("__brev(a)", "unsigned", ("unsigned",), r"brev\.b32")
-    yield Case("__brevll(a)", wide, (wide,), r"brev\.b64")
-    yield Case(
-        "__ffs(a)",
-        "int",
-        ("int",),
-        r"brev\.b32",
-        folds="32 - __builtin_clz(a & -a)",
-        skips="a == 0",
-    )
-    yield Case("(int)(signed char)a", "int", ("int",), r"cvt\.s32\.s8|ld\.global\.s8")
-    yield Case("(int)(short)a", "int", ("int",), r"cvt\.s32\.s16|ld\.global\.s16")
-    yield Case("(long long)a", "long long", ("int",), r"cvt\.s64\.s32|ld\.global\.s32")
-    yield Case(
-        "(unsigned long long)a + b", wide, ("unsigned", wide), r"cvt\.u64\.u32|ld\.global\.u32"
-    )
-    yield Case("(int)a", "int", (wide,), r"cvt\.u32\.u64|ld\.global\.u64")
-    for kind, name in (("float", "f32"), ("double", "f64")):
-        two, short = (kind, kind), "f" if kind == "float" else ""
+    yield Case("__brevll(a)", WIDE, (WIDE,), r"brev\.b64")
+    lowest = "32 - __builtin_clz(a & -a)"
+    yield Case("__ffs(a)", "int", ("int",), r"brev\.b32", folds=lowest, skips="a == 0")
+
+
+def _floats() -> Iterator[Case]:
+    for kind, (name, short) in REAL.items():
+        two = (kind, kind)
         yield Case("a + b", kind, two, rf"add\.rn\.{name}")
         yield Case("a - b", kind, two, rf"sub\.rn\.{name}")
         yield Case("a * b", kind, two, rf"mul\.rn\.{name}")
@@ -217,30 +212,34 @@ def _cases() -> Iterator[Case]:
             f"trunc{short}(a)", kind, (kind,), rf"cvt\.rzi\.{name}\.{name}",
             skips="not 1 <= abs(a) < 2**62", folds=f"({kind})(long long)a",
         )  # fmt: skip
-        for source, from_name in both.items():
-            yield Case(f"({kind})a", kind, (source,), rf"cvt\.rn\.{name}\.{from_name}")
+
+
+def _conversions() -> Iterator[Case]:
+    yield Case("(int)(signed char)a", "int", ("int",), r"cvt\.s32\.s8|ld\.global\.s8")
+    yield Case("(int)(short)a", "int", ("int",), r"cvt\.s32\.s16|ld\.global\.s16")
+    yield Case("(long long)a", "long long", ("int",), r"cvt\.s64\.s32|ld\.global\.s32")
+    yield Case(f"({WIDE})a + b", WIDE, ("unsigned", WIDE), r"cvt\.u64\.u32|ld\.global\.u32")
+    yield Case("(int)a", "int", (WIDE,), r"cvt\.u32\.u64|ld\.global\.u64")
     yield Case("(double)a", "double", ("float",), r"cvt\.f64\.f32")
     yield Case("(float)a", "float", ("double",), r"cvt\.rn\.f32\.f64")
-    limits = {
-        "int": (-(2**31), 2**31),
-        "uint": (0, 2**32),
-        "ll": (-(2**63), 2**63),
-        "ull": (0, 2**64),
-    }
-    for kind, of in (("float", "f32"), ("double", "f64")):
-        for mode, name, moves in (("rz", "rzi", ""), ("rd", "rmi", "- (a < {})"),
-                                  ("ru", "rpi", "+ (a > {})")):  # fmt: skip
-            for (to, type_name), (low, above) in zip(both.items(), limits.values(), strict=True):
-                call = f"__{kind}2{list(limits)[list(both).index(to)]}_{mode}(a)"
-                whole = f"({to})a"
+    names = dict(zip(BOTH, ("int", "uint", "ll", "ull"), strict=True))
+    moves = {"rz": "", "rd": "- (a < {})", "ru": "+ (a > {})"}
+    opcodes = {"rz": "rzi", "rd": "rmi", "ru": "rpi"}
+    for kind, (of, _) in REAL.items():
+        for to, name in BOTH.items():
+            yield Case(f"({kind})a", kind, (to,), rf"cvt\.rn\.{of}\.{name}")
+            bits, whole = int(name[1:]), f"({to})a"
+            low, above = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if name[0] == "s" else (0, 2**bits)
+            for mode, move in moves.items():
                 yield Case(
-                    call, to, (kind,), rf"cvt\.{name}\.{type_name}\.{of}",
+                    f"__{kind}2{names[to]}_{mode}(a)", to, (kind,),
+                    rf"cvt\.{opcodes[mode]}\.{name}\.{of}",
                     skips=f"not {low} <= a <= {above - 1025}",
-                    folds=whole + moves.format(f"({kind}){whole}"),
+                    folds=whole + move.format(f"({kind}){whole}"),
                 )  # fmt: skip
 
 
-CASES = list(_cases())
+CASES = [*_whole_numbers(), *_products(), *_bits(), *_floats(), *_conversions()]
 _STORE = re.compile(r"st\.global\.(?:v[24]\.)?\w+ \[%\w+(?:\+(\d+))?\], \{?([^};]+)\}?;")
 
 

@@ -1,5 +1,6 @@
 // Launches: what they do, what of them is refused, captures, early beginnings, faults, occupancy.
 #include <atomic>
+#include <barrier>
 #include <thread>
 
 #include "ptx/runtime/device.hpp"
@@ -249,19 +250,25 @@ GE_TEST(threads_may_call_at_once_and_each_has_errors_of_its_own) {
   const void* const kernel = object.kernel("store_value");
   std::vector<std::thread> threads;
   std::atomic<int> right{0};
+  std::barrier together(4);
   for (uint32_t k = 0; k < 4; ++k)
     threads.emplace_back([&, k] {
       bool is_right = true;
-      for (uint32_t n = 0; n < 50; ++n) {
+      together.arrive_and_wait();
+      for (uint32_t n = 0; n < 3000; ++n) {
         uint32_t *at = nullptr, found[32] = {};
         cudaMalloc(reinterpret_cast<void**>(&at), sizeof found);
-        launch(kernel, {}, at, 100 * k + n);
+        launch(kernel, {}, at, 10000 * k + n);
         cudaMemcpy(found, at, sizeof found, cudaMemcpyDeviceToHost);
-        is_right = is_right && cudaFree(at) == cudaSuccess && found[31] == 100 * k + n;
+        is_right = is_right && cudaFree(at) == cudaSuccess && found[31] == 10000 * k + n;
         if (k == 0) cudaSetDevice(1);
       }
-      const cudaError_t last = cudaGetLastError();
-      right += is_right && last == (k == 0 ? cudaErrorInvalidDevice : cudaSuccess) ? 1 : 0;
+      // The first thread asks last, and so clears no error that another one could see.
+      together.arrive_and_wait();
+      if (k != 0) is_right = is_right && cudaGetLastError() == cudaSuccess;
+      together.arrive_and_wait();
+      if (k == 0) is_right = is_right && cudaGetLastError() == cudaErrorInvalidDevice;
+      right += is_right ? 1 : 0;
     });
   for (std::thread& thread : threads) thread.join();
   CHECK_EQ(right.load(), 4);
