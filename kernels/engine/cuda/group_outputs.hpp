@@ -98,8 +98,8 @@ GE_FN void fixed_rows_out(const Group& group, Output output, bool on) {
   }
 }
 
-/// Wide rows that squads make: a squad a row, or a tile of rows that are alike, or a row for each of
-/// its lanes.
+/// Wide rows that squads make: a squad a row, or a tile of rows that are alike, or a row for each
+/// lane of a squad.
 template <bool kFinal, auto F, class R, class Row, AnyGroup Group>
 GE_FN void wide_rows_by_squads(const Group& group, const WideTarget& target, bool on) {
   using Agent = typename R::Agent;
