@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from gpu_envs.building import toolchain
+from gpu_envs.building import places, toolchain
 from scripts.checks import ptx_lint
 from scripts.checks.ptx_lint import Allowance, Read, Wrong
 
@@ -138,6 +139,24 @@ def test_what_is_unknown_is_named_once(capsys: pytest.CaptureFixture[str]) -> No
     assert "a call of a function without a body\n  in vprintf" in said
     ptx_lint.inventory(found)
     assert "1 registers, 3 times\n          3 %tid.x" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no compiler")
+def test_functions_of_the_runtime_are_found_in_objects(tmp_path: Path) -> None:
+    source, made = tmp_path / "a.cpp", tmp_path / "a.o"
+    source.write_text(
+        'extern "C" { int cudaMalloc(); int cudaNew(); int __cudaRegisterNew(); int cudart(); }\n'
+        "int all() { return cudaMalloc() + cudaNew() + __cudaRegisterNew() + cudart(); }\n"
+    )
+    subprocess.run(["g++", "-c", str(source), "-o", str(made)], check=True)
+    found = ptx_lint.missing_symbols([made, tmp_path / "b.ptx"], {"cudaMalloc"})
+    assert found == {"cudaNew": "a.o", "__cudaRegisterNew": "a.o"}
+
+
+def test_allowances_must_be_needed_where_all_modules_are_read() -> None:
+    every = [places.module_file(s, "cuda_ptx") for s in places.environments()]
+    assert ptx_lint.is_whole([*every, Path("more.so")])
+    assert not ptx_lint.is_whole(every[1:])
 
 
 @pytest.fixture(scope="module")
