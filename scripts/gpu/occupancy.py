@@ -366,8 +366,8 @@ def main() -> int:
     except ValueError as problem:
         parser.error(str(problem))
     if options.count:
-        known = json.loads(COUNTED.read_text()) if COUNTED.exists() else {}
-        known |= {name: made for name in chosen or gpu_native.names(False) if (made := count(name))}
+        known = json.loads(COUNTED.read_text()) if chosen and COUNTED.exists() else {}
+        known |= {name: made for name in chosen or registration.shipped() if (made := count(name))}
         COUNTED.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
     if options.bars or options.count:
         chosen = chosen or registration.shipped()
