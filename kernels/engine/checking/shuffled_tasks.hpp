@@ -92,6 +92,10 @@ template <class E, auto F, class T>
 std::vector<ByteRange> granted(const Trial<E>& trial, SystemJob<F, T>, int row) {
   return written<T>(trial, row, Arguments<F>{});
 }
+template <class E, auto P, auto F, class T>
+std::vector<ByteRange> granted(const Trial<E>& trial, ChosenJob<P, F, T>, int row) {
+  return written<T>(trial, row, Arguments<F>{});
+}
 template <class E, auto F>
 std::vector<ByteRange> granted(const Trial<E>& trial, WorldSystemJob<F>, int) {
   return written_singles(trial, Arguments<F>{});

@@ -23,6 +23,41 @@ GE_FN void stage(Group& group, X x, bool on) {
   for_each_job<typename Group::Environment>(
       x, *group.cells.shared, [&](const auto& job) GE_LAMBDA { run_rows(group, job, on); });
 }
+/// Position of the k-th lowest set bit, from 0; the word has more than k.
+GE_FN int place_of_bit(uint32_t word, int k) {
+  for (; k > 0; --k) word &= word - 1;
+  return lowest_bit(word);
+}
+/// Finds the rows that the job wants, 32 at a time and a bit each; the k-th of them is then lane
+/// k's. Where they are few, one turn does for all.
+template <AnyGroup Group, class Job>
+GE_FN void run_chosen(Group& group, const Job& job, bool on) {
+  using T = typename Job::Table;
+  constexpr int G = Group::kLanes, kAtOnce = T::capacity < 32 ? T::capacity : 32;
+  if constexpr (G == 1 || G > 32 || T::capacity <= G) {
+    run_rows(group, job, on);
+  } else {
+    const auto& cells = group.cells;
+    const int rows = on ? cells.template rows<T>() : 0;
+    for (int first = 0; T::capacity <= 32 ? first == 0 : group.any(first < rows); first += 32) {
+      uint32_t wanted = 0;
+      GE_UNROLL
+      for (int k = 0; k < kAtOnce; k += G) {
+        const int row = first + k + group.lane;
+        const bool is_there = row < rows && cells.template alive<T>(row);
+        wanted |= group.votes(is_there && job.wants(cells, row)) << k;
+      }
+      const int found = count_bits(wanted);
+      GE_NO_UNROLL
+      for (int k = group.lane; k < found; k += G) job.run(cells, first + place_of_bit(wanted, k));
+    }
+  }
+}
+template <bool kFinal, AnyGroup Group, auto P, auto F>
+GE_FN void stage(Group& group, EachWhere<P, F> x, bool on) {
+  for_each_job<typename Group::Environment>(
+      x, *group.cells.shared, [&](const auto& job) GE_LAMBDA { run_chosen(group, job, on); });
+}
 /// Fewer lanes than a squad take a row each, and as many as one where rows are worked on abreast: a
 /// squad's sums do not depend on the number of parts.
 template <bool kFinal, AnyGroup Group, auto F>

@@ -81,7 +81,8 @@ GE_FN void call_together(const Cells<S>& cells, int row) {
 /// The value of a function that only reads one row of T.
 template <auto F, class T, class S, class... Args>
 GE_FN auto value_of_row(const Cells<S>& cells, int row, Types<Args...>) {
-  static_assert((!is_written<Args> && ...), "GE: a function of Reduce or Destroy only reads");
+  static_assert((!is_written<Args> && ...),
+                "GE: a function of Reduce or Destroy, or the first of EachWhere, only reads");
   const World<S> world(cells);
   return F(world, argument<T, Args>(cells, row)...);
 }

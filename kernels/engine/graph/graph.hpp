@@ -21,6 +21,11 @@ namespace ge {
 template <auto F>
 struct Each {};
 
+/// Like Each, but on the rows with p(World, [Slot,] const C&...) only: for tables of which few rows
+/// have work. The lanes of a GPU share out these alone.
+template <auto P, auto F>
+struct EachWhere {};
+
 /// Like Each, but a squad of lanes runs f(World, Squad, [Slot,] C&..., const C&...) for each row:
 /// for work that takes one lane long, such as a scan of thousands of neighbours (squad.hpp). Every
 /// lane computes the same values.

@@ -54,6 +54,10 @@ template <class S, auto F>
 struct StageLifetimes<S, Each<F>> {
   static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, F>;
 };
+template <class S, auto P, auto F>
+struct StageLifetimes<S, EachWhere<P, F>> {
+  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, P, F>;
+};
 template <class S, auto F>
 struct StageLifetimes<S, EachTogether<F>> : StageLifetimes<S, Each<F>> {};
 template <class S, auto F>

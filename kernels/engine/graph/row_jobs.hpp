@@ -22,6 +22,23 @@ struct SystemJob {
     call_row<F, T>(cells, row);
   }
 };
+/// Runs a system on each live row of T with P.
+template <auto P, auto F, class T>
+struct ChosenJob {
+  using Table = T;
+  template <class S>
+  GE_FN bool wants(const Cells<S>& cells, int row) const {
+    return bool(value_of_row<P, T>(cells, row));
+  }
+  template <class S>
+  GE_FN void run(const Cells<S>& cells, int row) const {
+    call_row<F, T>(cells, row);
+  }
+  template <class S>
+  GE_FN void operator()(const Cells<S>& cells, int row) const {
+    if (wants(cells, row)) run(cells, row);
+  }
+};
 /// Runs a system once per world.
 template <auto F>
 struct WorldSystemJob {
@@ -68,6 +85,13 @@ GE_FN void for_each_job(Each<F>, const Shared<S>&, const Do& f) {
     for_each_type(matching<Components<F>, AllTables<S>>{},
                   [&f](auto t) GE_LAMBDA { f(SystemJob<F, typename decltype(t)::type>{}); });
 }
+GE_EITHER_MACHINE
+template <class E, auto P, auto F, class S, class Do>
+GE_FN void for_each_job(EachWhere<P, F>, const Shared<S>&, const Do& f) {
+  if constexpr (Served<F, AllTables<S>>::value)
+    for_each_type(matching<Components<F>, AllTables<S>>{},
+                  [&f](auto t) GE_LAMBDA { f(ChosenJob<P, F, typename decltype(t)::type>{}); });
+}
 /// A squad of one lane: EachTogether runs like Each.
 GE_EITHER_MACHINE
 template <class E, auto F, class S, class Do>
@@ -102,6 +126,8 @@ template <class X>
 inline constexpr bool is_row_stage = false;
 template <auto F>
 inline constexpr bool is_row_stage<Each<F>> = true;
+template <auto P, auto F>
+inline constexpr bool is_row_stage<EachWhere<P, F>> = true;
 template <auto F>
 inline constexpr bool is_row_stage<EachTogether<F>> = true;
 template <auto F>

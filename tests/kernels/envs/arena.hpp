@@ -57,8 +57,10 @@ GE_FN void fire(const W& w, int k, Body& body, Speed& speed, Shot& shot) {
   shot = {owner, 0};
 }
 
-GE_FN void lock_on(const W& w, Slot fighter, Lock& lock, const Ammo& ammo) {
-  if (ammo.firing == 0) return;
+GE_FN bool is_firing(const W&, const Ammo& ammo) {
+  return ammo.firing != 0;
+}
+GE_FN void lock_on(const W& w, Slot fighter, Lock& lock) {
   for (int row = 0; row < row_count<Shots>(w); ++row) {
     if (!alive<Shots>(w, row)) continue;
     const Shot shot = get<Shots, Shot>(w, row);
@@ -136,6 +138,9 @@ GE_FN void move(const W& w, Body& body, Speed& speed) {
 
 // ---- rules: shots
 
+GE_FN bool flies(const W&, const Shot& shot) {
+  return shot.age < 100;
+}
 GE_FN void grow_older(const W&, Shot& shot) {
   shot.age = shot.age + 1;
 }
@@ -381,15 +386,16 @@ GE_FN void show_state(const W& w, State& row, const Tally& tally, const Ledger& 
 
 // ---- the graphs
 
-using Act =
-    Stages<Each<&steer>, Each<&pull_trigger>, Spawn<&firing_count, &fire, Shots>, Each<&lock_on>>;
+using Act = Stages<Each<&steer>, Each<&pull_trigger>, Spawn<&firing_count, &fire, Shots>,
+                   EachWhere<&is_firing, &lock_on>>;
 using Move = Stages<
     Repeat<&substep_count, EmitPairs<Fighters, Fighters, &fighters_touch, &make_contact, Contacts>,
            EmitPairs<Fighters, Boxes, &box_touches, &make_box_contact, BoxContacts>,
            Each<&gather_pushes>, Each<&give_way>, Each<&move>>,
-    Repeat<2, Each<&grow_older>>, EmitPairs<Shots, Fighters, &shot_hits, &make_hit, Hits>,
-    Each<&hurt>, Destroy<&is_spent, Shots>, Spawn<&spark_count, &make_spark, Sparks>,
-    Destroy<&is_cold, Sparks>, Spawn<&late_spark_count, &make_late_spark, Sparks>,
+    Repeat<2, EachWhere<&flies, &grow_older>>,
+    EmitPairs<Shots, Fighters, &shot_hits, &make_hit, Hits>, Each<&hurt>, Destroy<&is_spent, Shots>,
+    Spawn<&spark_count, &make_spark, Sparks>, Destroy<&is_cold, Sparks>,
+    Spawn<&late_spark_count, &make_late_spark, Sparks>,
     Reduce<&spark_heat, SumOf<double>, &store_spark_heat>,
     Reduce<&one_spark, SumInt, &count_sparks>, EachWorld<&plan_cooling>,
     Repeat<kMostRounds, When<&is_cooling, Each<&cool>, EachWorld<&end_round>>>>;
