@@ -82,14 +82,17 @@ GE_FN void find_bodies(const WorldOf<M>& w, Slot self, typename M::Physics::Near
       near.bodies[kWords > 1 ? other >> 5 : 0] |= 1u << (other & 31);
   }
 }
+template <class M>
+GE_FN bool is_awake(const WorldOf<M>&, const Body& body) {
+  return awake(body);
+}
 /// For awake bodies only, so it runs after wake(); the bits of the others stay zero from
 /// find_bodies().
 template <class M>
 GE_FN void find_statics(const WorldOf<M>& w, typename M::Physics::NearOf& near,
-                        const Bounds& bounds, const Body& body) {
+                        const Bounds& bounds) {
   using T = typename M::Physics::Statics;
   constexpr int kWords = sizeof(near.statics) / 4;
-  if (!awake(body)) return;
   const Setup& s = setup_of<M>(w);
   const int count = row_count<T>(w);
   for (int k = 0; k < count; ++k) {

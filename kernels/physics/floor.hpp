@@ -62,21 +62,17 @@ GE_FN void sole_points(const Kind& kind, const Placed& shape, float reach, SoleP
   }
 }
 
-/// The floor under one body in this substep, its reach and bounds.
+/// The floor under one body in this substep, its reach and bounds. Only of awake bodies: a sleeper's
+/// sole is left as it is, so when it wakes it begins with what carried it.
 template <class M>
 GE_FN void touch_floor(const WorldOf<M>& w, Sole& sole, Floor& floor, Stride& stride,
                        Bounds& bounds, const Pose& pose, const Velocity& velocity, const Body& body,
                        const Frame& frame, const Load& load) {
   // Before any way out: where it is 0, the rest of the substep reads nothing else of the row.
   floor.count = 0;
-  const Sole old = sole;
-  if (!awake(body)) {
-    // Its sole is left as it is: a sleeper that wakes begins with what carried it.
-    stride = Stride{};
-    return;
-  }
   // Filled again below from `old`, by number of vertex: vertices that have left the floor are
   // dropped.
+  const Sole old = sole;
   sole = Sole{};
   const Setup& s = setup_of<M>(w);
   const Kind& kind = s.kinds[body.kind];
@@ -157,11 +153,15 @@ GE_FN void press_floor(const Setup& s, Moving& m, Sole& sole, const Floor& floor
   }
 }
 
+/// Whether the floor may push a body in this substep.
+template <class M>
+GE_FN bool stands(const WorldOf<M>&, const Body& body, const Floor& floor) {
+  return awake(body) && floor.count > 0;
+}
 /// After contacts and joints: the floor is the constraint that a substep should violate least.
 template <Sweep kSweep, class M>
 GE_FN void solve_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, const Floor& floor,
                        const Frame& frame, const Stride& stride) {
-  if (floor.count == 0) return;
   const Setup& s = setup_of<M>(w);
   Moving m = moving(velocity, frame);
   for (int pass = normal_passes(s, floor.approach, floor.count); pass > 0; --pass)

@@ -25,9 +25,12 @@ GE_FN void set_frame(Frame& frame, const Kind& kind, const Body& body, Quat orie
                                        : rotated(turn, sym(kind.inverse_inertia)));
 }
 
+/// A body that is not awake keeps this frame and the zero stride throughout the round.
 template <class M>
-GE_FN void frame_body(const WorldOf<M>& w, Frame& frame, const Pose& pose, const Body& body) {
+GE_FN void frame_body(const WorldOf<M>& w, Frame& frame, Stride& stride, const Pose& pose,
+                      const Body& body) {
   set_frame(frame, setup_of<M>(w).kinds[body.kind], body, quat(pose.orientation));
+  stride = Stride{};
 }
 
 /// Gravity, loads and damping; then the floor's impulses of the last substep.
@@ -37,7 +40,6 @@ template <class M>
 GE_FN void integrate_velocity(const WorldOf<M>& w, Velocity& velocity, const Body& body,
                               const Frame& frame, const Load& load, const Sole& sole,
                               const Floor& floor) {
-  if (!awake(body)) return;
   const Setup& s = setup_of<M>(w);
   const Kind& kind = s.kinds[body.kind];
   const float h = s.substep;
@@ -111,8 +113,8 @@ GE_FN void mend_joint(const WorldOf<M>& w, Joint& joint) {
 /// Limits the velocities at the end of a step: the relaxed sweep and the bounce of the last substep
 /// come after the limit of its positions.
 template <class M>
-GE_FN void limit_velocity(const WorldOf<M>& w, Velocity& velocity, const Body& body) {
-  if (awake(body)) limit(setup_of<M>(w), velocity);
+GE_FN void limit_velocity(const WorldOf<M>& w, Velocity& velocity) {
+  limit(setup_of<M>(w), velocity);
 }
 
 /// The part of a rotation that moves a body's points of contact: a round one rolls under them.
@@ -128,7 +130,6 @@ GE_FN Vec3 rolled(const Kind& kind, const Mat3& turn, Vec3 rotation) {
 template <class M>
 GE_FN void integrate_position(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Frame& frame,
                               Stride& stride, const Body& body) {
-  if (!awake(body)) return;
   const Setup& s = setup_of<M>(w);
   const Kind& kind = s.kinds[body.kind];
   const float h = s.substep;

@@ -42,6 +42,9 @@ struct Pipeline {
   }
   static GE_FN bool sleeps(const W& w) { return setup_of<M>(w).quiet_steps > 0; }
 
+  template <auto F>
+  using EachAwake = EachWhere<&is_awake<M>, F>;
+
   // Joints after bodies, whose presence they ask for; colours after both.
   using Prepare = Stages<Each<&mend_body<M>>, Each<&mend_joint<M>>, Each<&stir<M>>,
                          EachWorld<&colour_joints<M>>>;
@@ -49,23 +52,25 @@ struct Pipeline {
   // for statics. Frames come after waking, as a sleeper's has no inverse mass.
   using Begin =
       Stages<Each<&bound_body<M>>, Each<&find_bodies<M>>, When<&sleeps, EachWorld<&wake<M>>>,
-             Each<&find_statics<M>>, Each<&frame_body<M>>, EachWorld<&list_pairs<M>>>;
+             EachAwake<&find_statics<M>>, Each<&frame_body<M>>, EachWorld<&list_pairs<M>>>;
 
   // For clears a row before it writes it: rows without points, or without a match, are zeros.
   using Touch =
-      Stages<Each<&touch_floor<M>>,
+      Stages<EachAwake<&touch_floor<M>>,
              Emit<&pair_count<M>, &is_close<M>, &bring_close<M>, typename P::Close>,
              For<&close_count<M>, &touch<M>, typename P::Contacts>, EachWorld<&colour_contacts<M>>>;
   using Push =
-      Stages<Each<&integrate_velocity<M>>, Coloured<&joint_colour_count<M>, &warm_joint<M>>,
+      Stages<EachAwake<&integrate_velocity<M>>, Coloured<&joint_colour_count<M>, &warm_joint<M>>,
              Coloured<&colour_count<M>, &warm_contact<M>>>;
   // One sweep carries a push one contact far; the impulses of the last substep do the rest. In a
   // high stack they come too late, and feed its sway: it needs a second sweep.
   template <Sweep kSweep>
-  using Solve = Stages<
-      Repeat<&Pipeline::sweeps, Coloured<&joint_colour_count<M>, &solve_joint<kSweep, M>>,
-             Coloured<&colour_count<M>, &solve_contact<kSweep, M>>, Each<&solve_floor<kSweep, M>>>>;
-  using Bounce = Stages<Coloured<&colour_count<M>, &bounce_contact<M>>, Each<&bounce_floor<M>>,
+  using Solve =
+      Stages<Repeat<&Pipeline::sweeps, Coloured<&joint_colour_count<M>, &solve_joint<kSweep, M>>,
+                    Coloured<&colour_count<M>, &solve_contact<kSweep, M>>,
+                    EachWhere<&stands<M>, &solve_floor<kSweep, M>>>>;
+  using Bounce = Stages<Coloured<&colour_count<M>, &bounce_contact<M>>,
+                        EachWhere<&stands<M>, &bounce_floor<M>>,
                         For<&close_count<M>, &keep<M>, typename P::Kept>>;
 
   // Repeat takes its stages one by one, so the list is opened up.
@@ -81,10 +86,10 @@ struct Pipeline {
   struct Rounds<Stages<X...>> {
     using type = Stages<Repeat<&Pipeline::rounds, X...>>;
   };
-  using Substep = chain<Touch, Push, Solve<kBiased>, Stages<Each<&integrate_position<M>>>,
+  using Substep = chain<Touch, Push, Solve<kBiased>, Stages<EachAwake<&integrate_position<M>>>,
                         Solve<kRelaxed>, Bounce>;
-  using End =
-      Stages<Each<&limit_velocity<M>>, Each<&count_quiet<M>>, When<&sleeps, EachWorld<&sleep<M>>>>;
+  using End = Stages<EachAwake<&limit_velocity<M>>, EachAwake<&count_quiet<M>>,
+                     When<&sleeps, EachWorld<&sleep<M>>>>;
 
   using Round = chain<Begin, typename Substeps<Substep>::type>;
   using Step = chain<Prepare, typename Rounds<Round>::type, End>;

@@ -104,7 +104,6 @@ GE_FN void wake(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies) {
 template <class M>
 GE_FN void count_quiet(const WorldOf<M>& w, Body& body, const Velocity& velocity,
                        const Load& load) {
-  if (!awake(body)) return;
   body.quiet = at_rest(setup_of<M>(w), velocity, load) ? min(body.quiet + 1u, kMostQuiet) : 0u;
 }
 
