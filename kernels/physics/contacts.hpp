@@ -2,8 +2,8 @@
 // colours, and the memory for the next substep.
 //
 //   colours  contacts of movable bodies get the lowest colour that neither body has yet, in the
-//            order of the pairs; contacts with immovable sides follow, each body's one after the
-//            other. Rows of one colour touch different bodies, so they run at once.
+//            order of the pairs; contacts with immovable sides follow those of their body, one
+//            after the other. Rows of one colour touch different bodies, so they run at once.
 #pragma once
 
 #include "physics/broad_phase.hpp"
@@ -170,6 +170,10 @@ GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Fe
     share_load(impulse.normal, found.count);
 }
 
+/// The lowest turn after all colours of a body.
+GE_FN uint32_t turn_after(uint32_t colours) {
+  return uint32_t(63 - ge::detail::leading_zeros(uint64_t{colours} << 1 | 1u));
+}
 /// Assigns each contact its turn.
 template <class M>
 GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
@@ -196,19 +200,19 @@ GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
     colours.set(k, {uint32_t(colour)});
     last = max(last, colour + 1);
   }
-  // Contacts with one heavy side need no bits, only a turn among those of their body; they run
-  // last, so that immovable sides overrule movable ones.
-  const int first = last;
-  for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
+  // Contacts with one heavy side need no bits, only a turn after those of their body: they run last
+  // of all that move it, so that immovable sides overrule movable ones, and no body waits for the
+  // contacts of others.
+  for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, {turn_after(used.get(k).colours)});
   for (int k = 0; k < rows; ++k) {
     const Manifold m = get<C, Manifold>(w, k);
     const bool still_a = m.count == 0 || heavy(m.a), still_b = m.count == 0 || heavy(m.b);
     if (still_a == still_b) continue;
     const int body = int(still_a ? m.b : m.a);
-    const int turn = int(used.get(body).colours);
-    used.set(body, {uint32_t(turn) + 1});
-    colours.set(k, {uint32_t(first + turn)});
-    last = max(last, first + turn + 1);
+    const uint32_t turn = used.get(body).colours;
+    used.set(body, {turn + 1});
+    colours.set(k, {turn});
+    last = max(last, int(turn) + 1);
   }
   counts.colours = uint32_t(last);
 }

@@ -384,15 +384,29 @@ struct Passing {
 GE_FN Passing passing(const Placed& upright, const Placed& other, float slack) {
   Passing found = {-1, false};
   float best = -slack;
-  for (int i = 0; i < face_count(other); ++i) {
-    const Face f = in_world(other, face(other, i));
-    const float s = extent(upright, f.normal).low - dot(f.normal, f.centre);
+  const auto ask = [&](int i, Vec3 normal, float s) GE_LAMBDA {
     // Sides are the faces that stand upright, within 6 degrees.
-    const bool outside = (abs(f.normal.z) < 0.1f) & (s >= -slack);
+    const bool outside = (abs(normal.z) < 0.1f) & (s >= -slack);
     found.grazes = found.grazes | (outside & (found.side >= 0));
     const bool better = outside & (s >= best);
     found.side = select(better, i, found.side);
     best = select(better, s, best);
+  };
+  if (other.shape == kBox) {
+    // Two faces share an axis: along its other direction the extent is the same, turned round.
+    const Vec3 axes[3] = {other.turn.x, other.turn.y, other.turn.z};
+    GE_UNROLL
+    for (int k = 0; k < 3; ++k) {
+      const Vec3 n = axes[k], half = n * component(other.half, k);
+      const Interval e = extent(upright, n);
+      ask(2 * k, n, dot(n, other.at - half) - e.high);
+      ask(2 * k + 1, n, e.low - dot(n, other.at + half));
+    }
+    return found;
+  }
+  for (int i = 0; i < face_count(other); ++i) {
+    const Face f = in_world(other, face(other, i));
+    ask(i, f.normal, extent(upright, f.normal).low - dot(f.normal, f.centre));
   }
   return found;
 }

@@ -18,9 +18,11 @@ struct Hit {
 };
 
 /// The minimum of `distance_of(placed, limit)` over every static, the floor and every body but
-/// `skip`; ties go to the first in this order.
-template <class M, class F>
-GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const F& distance_of) {
+/// `skip`; ties go to the first in this order. What lies in a box (centre and half extents) that is
+/// not `in_reach` is passed over, which costs less than to place a shape and ask for its distance.
+template <class M, class N, class F>
+GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const N& in_reach,
+                     const F& distance_of) {
   using T = BodiesOf<M>;
   using U = typename M::Physics::Statics;
   const Setup& s = setup_of<M>(w);
@@ -35,14 +37,18 @@ GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const F& distan
   const int statics = row_count<U>(w);
   for (int k = 0; k < statics; ++k) {
     const Static wall = get<U, Static>(w, k);
-    meet(placed(s.kinds[wall.kind], wall), T::capacity + k);
+    const Kind& kind = s.kinds[wall.kind];
+    if (kind.shape != kPlane && !in_reach(vec(wall.centre), vec(wall.half))) continue;
+    meet(placed(kind, wall), T::capacity + k);
   }
   meet(placed(s.kinds[0], Vec3{0, 0, 0}, identity()), int(kFloorRow));
   for (int row = 0; row < T::capacity; ++row) {
     const Body body = get<T, Body>(w, row);
     if (row == skip || !present(body)) continue;
     const Pose pose = get<T, Pose>(w, row);
-    meet(placed(s.kinds[body.kind], vec(pose.position), matrix(quat(pose.orientation))), row);
+    const Kind& kind = s.kinds[body.kind];
+    if (!in_reach(vec(pose.position), Vec3{kind.bound, kind.bound, kind.bound})) continue;
+    meet(placed(kind, vec(pose.position), matrix(quat(pose.orientation))), row);
   }
   return hit;
 }
@@ -50,7 +56,13 @@ GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const F& distan
 /// The first hit of a ray within `limit`. A ray that begins inside a shape does not hit it.
 template <class M>
 GE_FN Hit first_hit(const WorldOf<M>& w, const Rays<float>& ray, float limit, int skip) {
-  return nearest_of<M>(w, limit, skip, [&](const Placed& shape, float nearest) GE_LAMBDA {
+  // A hit lies on the shape up to rounding, and no farther along the ray than the limit.
+  const float reach = 1.001f * limit * length(ray.direction) + 0.01f;
+  const auto in_reach = [&](Vec3 centre, Vec3 half) GE_LAMBDA {
+    const Vec3 away = abs(centre - ray.origin) - half;
+    return (away.x <= reach) & (away.y <= reach) & (away.z <= reach);
+  };
+  return nearest_of<M>(w, limit, skip, in_reach, [&](const Placed& shape, float nearest) GE_LAMBDA {
     return hit_distance(ray, shape, nearest);
   });
 }
@@ -59,7 +71,8 @@ GE_FN Hit first_hit(const WorldOf<M>& w, const Rays<float>& ray, float limit, in
 template <class M>
 GE_FN Hit first_touch(const WorldOf<M>& w, const Placed& moving, Vec3 path, int skip) {
   // cast() returns 1 for a miss, which is not nearer than the limit.
-  return nearest_of<M>(w, 1.0f, skip, [&](const Placed& shape, float) GE_LAMBDA {
+  const auto anywhere = [](Vec3, Vec3) GE_LAMBDA { return true; };
+  return nearest_of<M>(w, 1.0f, skip, anywhere, [&](const Placed& shape, float) GE_LAMBDA {
     return cast(moving, path, shape);
   });
 }
