@@ -55,6 +55,11 @@ void stage(Trial<E>& trial, ForPacks<Count, F, T>) {
   overflow<T>(trial, wanted);
 }
 
+template <class E, auto Count, auto P, auto F, class T>
+void stage(Trial<E>& trial, ForPacksWhere<Count, P, F, T>) {
+  stage(trial, ForPacks<Count, F, T>{});
+}
+
 // ---- rows in an order
 
 /// Its own row, and any row of the columns that it was lent: races are found by the bytes.

@@ -79,6 +79,11 @@ inline void stage(Tile<E>& tile, ForPacks<Count, F, T>, const Set& set) {
   close_lists<Count, T>(tile, set);
 }
 
+template <class E, auto Count, auto P, auto F, class T>
+inline void stage(Tile<E>& tile, ForPacksWhere<Count, P, F, T>, const Set& set) {
+  stage(tile, ForPacks<Count, F, T>{}, set);
+}
+
 // ---- rows in an order
 
 /// World by world: worlds have different numbers of colours, and their colours are independent.

@@ -105,6 +105,40 @@ GE_FN void stage(Group& group, ForPacks<Count, F, T>, bool on) {
   close_list<T>(group, on, count, wanted);
 }
 
+/// Rows with P wait until there is one for each lane: the lanes from `waiting` on take those of the
+/// next turn, and what is left over begins the next wait.
+template <bool kFinal, AnyGroup Group, auto Count, auto P, auto F, class T>
+GE_FN void stage(Group& group, ForPacksWhere<Count, P, F, T>, bool on) {
+  using C = typename OneFloat<T, typename T::components>::type;
+  constexpr int G = Group::kLanes;
+  if constexpr (G == 1 || G > 32) {
+    stage<kFinal>(group, ForPacks<Count, F, T>{}, on);
+  } else {
+    static_assert(kPack == 1);
+    const auto& cells = group.cells;
+    const int asked = on ? int(ask<Count>(cells)) : 0;
+    const int room = cells.template room<T>();
+    const int count = asked < room ? asked : room;
+    if constexpr (!is_number<Count>) group.settle();
+    int waiting = 0, row = 0;
+    for (int first = 0; group.any(first < count); first += G) {
+      const int own = first + group.lane;
+      const bool wanted = own < count && P(World<typename Group::S>(cells), own);
+      if (own < count && !wanted) cells.template store<T, C>(own, C{});
+      const uint32_t hits = group.votes(wanted);
+      const int found = count_bits(hits), mine = group.lane - waiting;
+      if (mine >= 0 && mine < found) row = first + place_of_bit(hits, mine);
+      waiting += found;
+      if (waiting < G) continue;
+      make_pack<F, T>(cells, row, count);
+      waiting -= G;
+      if (group.lane < waiting) row = first + place_of_bit(hits, mine + G);
+    }
+    if (group.lane < waiting) make_pack<F, T>(cells, row, count);
+    close_list<T>(group, on, count, asked);
+  }
+}
+
 // ---- rows in an order
 
 /// Worlds of a team have numbers of colours of their own: a vote says whether any of them goes on.

@@ -56,6 +56,11 @@ struct EmitPairs {};
 template <auto Count, auto F, class T>
 struct ForPacks {};
 
+/// Like ForPacks, where packs without p(World, first) are zeros: the lanes of a GPU run f for the
+/// other rows only. The CPU calls f for all, which then gives zeros.
+template <auto Count, auto P, auto F, class T>
+struct ForPacksWhere {};
+
 /// f(World, [Slot,] C&..., const C&..., Rows<U, D>...) on every row of its one table, which has a
 /// Colour: colour by colour, colours 0 to count - 1, with a barrier after each. Rows of one colour
 /// run in any order and must touch different rows of U; rows of other colours (kNoColour) do not

@@ -76,6 +76,9 @@ template <class S, auto Count, auto F, class T>
 struct StageLifetimes<S, ForPacks<Count, F, T>> {
   static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, Count> | kLifetimesOfTable<T>;
 };
+template <class S, auto Count, auto P, auto F, class T>
+struct StageLifetimes<S, ForPacksWhere<Count, P, F, T>> : StageLifetimes<S, ForPacks<Count, F, T>> {
+};
 template <class S, auto Count, auto Test, auto Make, class T>
 struct StageLifetimes<S, Emit<Count, Test, Make, T>> {
   static constexpr uint32_t mask =
