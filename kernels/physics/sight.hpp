@@ -15,11 +15,26 @@ using Directions = geometry::Vector<Floats>;
 GE_FN Vec3 facing(const Pose& pose) {
   return matrix(quat(pose.orientation)).y;
 }
+/// A body's orientation as a matrix, for rays: made once by `stand`, read for every pack. A model
+/// names its own, M::Stance, whose lifetime is that of what the rays fill in.
+template <int kLifetime>
+struct Stance {
+  float turn[9];
+  static constexpr bool transient = true;
+  static constexpr int lifetime = kLifetime;
+  static constexpr auto describe() {
+    return fields(field("stance", &Stance::turn, "axes of the body in the world"));
+  }
+};
+template <class M>
+GE_FN void stand(const WorldOf<M>&, typename M::Stance& stance, const Pose& pose) {
+  set_turn(stance, matrix(quat(pose.orientation)));
+}
 /// A body of this kind, as rays meet it.
 template <class M>
 GE_FN Placed placed_body(const WorldOf<M>& w, int row, const Kind& kind) {
-  const Pose pose = get<BodiesOf<M>, Pose>(w, row);
-  return placed(kind, vec(pose.position), matrix(quat(pose.orientation)));
+  return placed(kind, vec(get<BodiesOf<M>, Pose>(w, row).position),
+                turn_of(get<BodiesOf<M>, typename M::Stance>(w, row)));
 }
 
 // ---- level rays

@@ -47,12 +47,15 @@ struct Frame {
                   field("inverse_mass", &Frame::inverse_mass, "0: not awake").in("1/kg"));
   }
 };
-GE_FN Mat3 turn_of(const Frame& f) {
+/// The matrix that a Frame keeps, or anything else with a `turn`.
+template <class C>
+GE_FN Mat3 turn_of(const C& f) {
   return {{f.turn[0], f.turn[1], f.turn[2]},
           {f.turn[3], f.turn[4], f.turn[5]},
           {f.turn[6], f.turn[7], f.turn[8]}};
 }
-GE_FN void set_turn(Frame& f, const Mat3& m) {
+template <class C>
+GE_FN void set_turn(C& f, const Mat3& m) {
   f.turn[0] = m.x.x, f.turn[1] = m.x.y, f.turn[2] = m.x.z;
   f.turn[3] = m.y.x, f.turn[4] = m.y.y, f.turn[5] = m.y.z;
   f.turn[6] = m.z.x, f.turn[7] = m.z.y, f.turn[8] = m.z.z;

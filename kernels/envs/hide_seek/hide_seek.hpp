@@ -35,8 +35,10 @@ struct Environment {
   using Step = chain<typename Rules<T>::BeforePhysics, typename physics::Pipeline<Model<T>>::Step,
                      typename Rules<T>::AfterPhysics>;
   using Observe =
-      Stages<ForPacks<&Senses<T>::lidar_rows, &Senses<T>::cast_lidar, typename Tables<T>::Lidar>,
-             ForPacks<&Senses<T>::sight_rows, &Senses<T>::see, typename Tables<T>::Sights>,
+      Stages<Each<&physics::stand<Model<T>>>,
+             ForPacks<&Senses<T>::lidar_rows, &Senses<T>::cast_lidar, typename Tables<T>::Lidar>,
+             ForPacksWhere<&Senses<T>::sight_rows, &Senses<T>::may_see, &Senses<T>::see,
+                           typename Tables<T>::Sights>,
              ge::Observe<&Views<T>::observe>, ObserveState<&Views<T>::show_state>>;
   static constexpr Card card{
       .doc = "Hiders build shelters of boxes and ramps, seekers look for them.",

@@ -309,13 +309,13 @@ struct Rules {
     reward.value = select(outside, fined, reward.value);
   }
 
-  using BeforePhysics =
-      Stages<Each<&apply_loads>, Each<&remember>, Each<&take_aim>, EachWorld<&use_hands>>;
-  using AfterPhysics =
-      Stages<Each<&stop_agents>, Each<&note_travel>,
-             When<&is_paid, ForPacks<&Senses<T>::spot_rows, &Senses<T>::spot, Spots>,
-                  Reduce<&spotted, AnyOf, &note_seen>>,
-             Each<&pay>>;
+  using BeforePhysics = Stages<Each<&apply_loads>, Each<&remember>, Each<&physics::stand<Model<T>>>,
+                               Each<&take_aim>, EachWorld<&use_hands>>;
+  using AfterPhysics = Stages<Each<&stop_agents>, Each<&note_travel>,
+                              When<&is_paid, Each<&physics::stand<Model<T>>>,
+                                   ForPacks<&Senses<T>::spot_rows, &Senses<T>::spot, Spots>,
+                                   Reduce<&spotted, AnyOf, &note_seen>>,
+                              Each<&pay>>;
 };
 
 }  // namespace gpu_envs::envs::hide_seek

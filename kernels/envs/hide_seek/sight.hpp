@@ -65,31 +65,44 @@ struct Senses {
   // ---- sight: row observer * sight_slots + body; for seekers that look for hiders, which are the
   // first bodies, row seeker * kSpots + hider
 
-  /// Which of the bodies first, first + 1, ... the observer sees: 1 or 0. A body is seen if it is
-  /// in the cone and the first that a ray to its middle meets.
-  static GE_FN Floats look(const W& w, int observer, int first) {
-    const Params& p = w.params();
+  /// The way to the bodies first, first + 1, ..., and which of them are in the observer's cone.
+  struct View {
+    Vec3 eye;
+    physics::Directions to;
+    Mask wanted;
+  };
+  static GE_FN View view(const W& w, int observer, int first) {
     const Pose pose = get<Bodies, Pose>(w, observer);
     const Vec3 eye = physics::vec(pose.position);
     physics::Directions to = {};
     Floats there = {};
+    const bool looks = is_there(w, observer);
     GE_UNROLL
     for (int k = 0; k < kPack; ++k) {
       const int row = first + k;
-      if (row == observer || !is_there(w, row)) continue;
+      if (!looks || row == observer || !is_there(w, row)) continue;
       const Pose target = get<Bodies, Pose>(w, row);
       set_lane(to.x, k, target.position[0] - eye.x);
       set_lane(to.y, k, target.position[1] - eye.y);
       set_lane(to.z, k, target.position[2] - eye.z);
       set_lane(there, k, 1.0f);
     }
-    const Mask wanted = both(in_cone(p, observer, facing(pose), to), there > 0.0f);
-    if (!is_there(w, observer) || !any_of(wanted)) return spread(0.0f);
-    const Mask met = physics::first_met<M>(w, eye, to, first, p.body_count, observer);
-    return select(both(wanted, met), spread(1.0f), spread(0.0f));
+    return {eye, to, both(in_cone(w.params(), observer, facing(pose), to), there > 0.0f)};
+  }
+  /// Which of these bodies the observer sees: 1 or 0. A body is seen if it is in the cone and the
+  /// first that a ray to its middle meets.
+  static GE_FN Floats look(const W& w, int observer, int first) {
+    const View v = view(w, observer, first);
+    if (!any_of(v.wanted)) return spread(0.0f);
+    const Mask met = physics::first_met<M>(w, v.eye, v.to, first, w.params().body_count, observer);
+    return select(both(v.wanted, met), spread(1.0f), spread(0.0f));
   }
   static GE_FN int sight_rows(const W& w) {
     return w.params().agent_count * w.params().sight_slots;
+  }
+  static GE_FN bool may_see(const W& w, int first) {
+    const int slots = w.params().sight_slots;
+    return any_of(view(w, first / slots, first % slots).wanted);
   }
   static GE_FN void see(const W& w, int first, Floats& value) {
     const int slots = w.params().sight_slots;

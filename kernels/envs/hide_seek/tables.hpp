@@ -9,6 +9,7 @@
 
 #include "envs/hide_seek/layout.hpp"
 #include "physics/footprints.hpp"
+#include "physics/sight.hpp"
 #include "physics/tables.hpp"
 
 namespace gpu_envs::envs::hide_seek {
@@ -157,6 +158,7 @@ struct Spot {
 
 // Lifetimes in scratch memory, after that of the physics' contacts.
 inline constexpr int kSensing = 2, kPlanning = 3;
+using Stance = physics::Stance<kSensing>;
 
 struct Match : Single<Level, Watch> {
   static constexpr const char* name = "match";
@@ -169,8 +171,8 @@ struct Plan : Fixed<kMostWalls, Segment> {
 /// The tables of a build with room for T.
 template <class T>
 struct Tables {
-  using Physics =
-      physics::Tables<T::bodies, kMostWalls, T::agents, 10 * T::bodies, 3 * T::bodies, Owner>;
+  using Physics = physics::Tables<T::bodies, kMostWalls, T::agents, 10 * T::bodies, 3 * T::bodies,
+                                  Owner, Stance>;
   using Bodies = typename Physics::Bodies;
   using Joints = typename Physics::Joints;
   using Statics = typename Physics::Statics;
@@ -238,6 +240,7 @@ template <class T>
 struct Model {
   using Schema = hide_seek::Schema<T>;
   using Physics = typename Tables<T>::Physics;
+  using Stance = hide_seek::Stance;
   static GE_FN const physics::Setup& setup(const Params& p) { return p.physics; }
 };
 
