@@ -82,7 +82,7 @@ struct StagingPlan {
 struct WidePlan {
   static constexpr int budget = 4 * 1024;
   static constexpr int slots = 64;
-  static constexpr int heads = 4 * slots;
+  static constexpr int heads = 4 * slots + 32;        // and a byte per world of a team
   static constexpr int shared = heads + 16 + budget;  // bytes
 };
 

@@ -1,8 +1,8 @@
 // The team's part in wide rows (engine/graph/wide_rows.hpp): their length is known at run time only
 // and may exceed any staging memory.
 //
-//   slot   one row of one world, numbered world by world over the team; a pass stages as many
-//          consecutive slots as fit
+//   slot   one row of a world that takes part, numbered world by world over the team; a pass stages
+//          as many consecutive slots as fit
 //   head   of a slot: the row's number in the caller's array, or -1 where nothing is to be written
 //   run    slots whose rows follow one another in the caller's array: copied as one piece, so that
 //          rows of any length go out in 16-byte stores (packed bits go row by row)
@@ -109,7 +109,8 @@ struct StagedWideRows {
   /// fate(cells, row) says whether a row shows and is wanted, make(cells, row, writer) fills it.
   template <class FateOf, class Make>
   GE_FN void run(bool on, const FateOf& fate, const Make& make) const {
-    const int total = worlds * rows;
+    const Part part = part_of(on);
+    const int total = part.worlds * rows;
     if (bits || target.elements * element_bytes <= WidePlan::budget) {
       // Rows of a pass: as many as the bytes and the heads hold. Where there are several passes no
       // lane makes one row more than the others do, who would wait for it.
@@ -119,8 +120,8 @@ struct StagedWideRows {
       const int fit = shares && held > team && held < total ? held / team * team : held;
       GE_NO_UNROLL
       for (int first = 0; first < total; first += fit)
-        pass({first, total - first < fit ? total - first : fit, 0, target.elements}, on, fate,
-             make);
+        pass({first, total - first < fit ? total - first : fit, 0, target.elements, part.rank}, on,
+             fate, make);
     } else if constexpr (!bits) {
       constexpr int piece = WidePlan::budget / element_bytes;
       GE_NO_UNROLL
@@ -128,17 +129,29 @@ struct StagedWideRows {
         GE_NO_UNROLL
         for (int begin = 0; begin < target.elements; begin += piece) {
           const int left = target.elements - begin;
-          pass({slot, 1, begin, begin + (left < piece ? left : piece)}, on, fate, make);
+          pass({slot, 1, begin, begin + (left < piece ? left : piece), part.rank}, on, fate, make);
         }
       }
     }
   }
 
  private:
-  /// Slots [first, first + count), elements [begin, end) of each.
+  /// Slots [first, first + count), elements [begin, end) of each; rank: see Part.
   struct Pass {
-    int first, count, begin, end;
+    int first, count, begin, end, rank;
   };
+  /// The number of this group's world among those of the team that take part, and how many do.
+  struct Part {
+    int rank, worlds;
+  };
+  GE_FN Part part_of(bool on) const {
+    if constexpr (worlds == 1) {
+      return {0, on ? 1 : 0};
+    } else {
+      const uint32_t votes = Service::ballot(on);
+      return {count_bits(votes & bits_below(group.place.group * G)) / G, count_bits(votes) / G};
+    }
+  }
 
   GE_FN int lane() const { return group.place.team_lane; }
   GE_FN int slot_bytes(const Pass& p) const { return (p.end - p.begin) * element_bytes; }
@@ -174,16 +187,23 @@ struct StagedWideRows {
 
   // ---- who is wanted
 
-  GE_FN int slot_of(const Pass& p, int row) const {
-    return group.place.group * rows + row - p.first;
+  GE_FN int slot_of(const Pass& p, int row) const { return p.rank * rows + row - p.first; }
+  /// The groups of the worlds that take part, by rank; the first pass writes them.
+  GE_FN uint8_t* groups() const {
+    return reinterpret_cast<uint8_t*>(group.place.stage) + 4 * WidePlan::slots;
   }
   template <class FateOf>
   GE_FN void name_slots(const Pass& p, bool on, const FateOf& fate) const {
+    if (!on) return;
+    if (shares && group.lane == 0 && p.first == 0) {
+      GE_WATCH(groups() + p.rank, 1, true);
+      groups()[p.rank] = uint8_t(group.place.group);
+    }
     GE_NO_UNROLL
     for (int row = group.lane; row < rows; row += G) {
       const int slot = slot_of(p, row);
       if (slot < 0 || slot >= p.count) continue;
-      const bool wanted = on && fate(group.cells, row).wanted;
+      const bool wanted = fate(group.cells, row).wanted;
       GE_WATCH(heads() + slot, 4, true);
       heads()[slot] = wanted ? group.cells.world * rows + row : -1;
     }
@@ -288,7 +308,9 @@ struct StagedWideRows {
         const int named = head(slot);
         if (named < 0) continue;
         const int world = named / rows, row = named - world * rows;
-        const auto cells = cells_of_team(group, (p.first + slot) / rows, world);
+        const uint8_t* const of = groups() + (p.first + slot) / rows;
+        GE_WATCH(of, 1, false);
+        const auto cells = cells_of_team(group, *of, world);
         fill(p, start_of(p, staged, slot), fate(cells, row).shows,
              [&](auto& writer) GE_LAMBDA { make(cells, row, writer); });
       }
