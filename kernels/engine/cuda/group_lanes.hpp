@@ -132,9 +132,9 @@ GE_FN auto cells_of_team(const Group& group, int of, int world) {
   constexpr int B = decltype(cells)::B;
   const auto& params = cells.shared->params;
   cells.world = world;
-  cells.block =
-      cells.shared->base + int64_t(world / B) * block_bytes<typename Group::Tables, B>(params);
-  cells.lane = world % B;
+  cells.block = cells.shared->base +
+                int64_t(uint32_t(world) / B) * block_bytes<typename Group::Tables, B>(params);
+  cells.lane = int(uint32_t(world) % B);
   if constexpr (Plan::stride > 1) {
     cells.scratch_lane = of;
   } else {
