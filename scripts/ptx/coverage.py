@@ -153,6 +153,7 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--recorded", action="store_true", help="run recorded hashes only")
     which.add_argument("--small", action="store_true", help="run small cases only")
     which.add_argument("--show", action="store_true", help="run nothing, show the last run")
+    parser.add_argument("--add", action="store_true", help="to what the last run has reached")
     parser.add_argument("--lines", type=int, default=20, help="source lines shown per module")
     parser.add_argument("--json", type=Path, help="keep what was reached in this file")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -168,10 +169,11 @@ def main(argv: Sequence[str]) -> int:
         _parser().error(f"{unknown[0]} is not an environment's file; there are {', '.join(own)}")
     stems, file = given.stems or list(own), given.json or folder() / "reached.json"
     wrong: list[str] = []
-    if given.show:
+    recorded, whole = Reached(), Reached()
+    if given.show or given.add:
         held = json.loads(file.read_text(encoding="utf-8"))
         recorded, whole = (reached.read(held[key]) for key in ("recorded", "all"))
-    else:
+    if not given.show:
         try:
             golden.build(stems)
             native.cpu()
@@ -184,7 +186,8 @@ def main(argv: Sequence[str]) -> int:
             for task in tasks_of(stem, recorded=not given.small, small=not given.recorded)
         ]
         tasks = tasks if given.recorded else [LEARNER, *tasks]
-        recorded, whole = built(stems), built(stems)
+        recorded.add(built(stems))
+        whole.add(built(stems))
         wrong = run_all(tasks, given.jobs, recorded, whole)
         held = {"recorded": recorded.as_json(), "all": whole.as_json()}
         file.write_text(json.dumps(held), encoding="utf-8")

@@ -16,7 +16,7 @@ from gpu_envs.known import native
 from scripts.ptx.pairs import Array, Differs, Memory
 
 ROWS, STEPS = 37, 3  # rows of a rollout and its steps; more than a warp
-COUNTS = (4, 2, 3)  # categories of each head
+COUNTS = (9, 2, 6)  # categories of each head
 NUMBERS = 3
 STATS = 5  # of a sample: learning.hpp has their order
 

@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -259,7 +259,7 @@ def table(recorded: Reached, whole: Reached, reasons: Sequence[Reason], lines: i
         before = recorded.kernels.get((object_name, kernel), Counted())
         modules[object_name].append((shown[kernel], before, counted))
     for module, kernels in modules.items():
-        of_module, missing = _Sum(), defaultdict[str, int](int)
+        of_module, missing = _Sum(), defaultdict[str, list[str]](list)
         said.append(f"\n{module}: recorded runs, all runs, explained")
         for name, before, counted in kernels:
             known, without = explained(name, counted, reasons)
@@ -267,8 +267,8 @@ def table(recorded: Reached, whole: Reached, reasons: Sequence[Reason], lines: i
             of_module.add(one)
             note = "" if counted.rows else " (never asked for)"
             said.append(f"  {one}  {name}{note}")
-            for source, _ in without:
-                missing[source] += 1
+            for source, opcode in without:
+                missing[source].append(opcode)
         said.append(f"  {of_module}  all of {module}")
         of_all.add(of_module)
         said += _lines(missing, lines)
@@ -292,10 +292,12 @@ class _Sum:
         return f"{shares} % of {self.total:7}"
 
 
-def _lines(missing: dict[str, int], most: int) -> list[str]:
+def _lines(missing: dict[str, list[str]], most: int) -> list[str]:
     said = []
-    for source, count in sorted(missing.items(), key=lambda item: -item[1])[:most]:
+    for source, opcodes in sorted(missing.items(), key=lambda item: -len(item[1]))[:most]:
         file, _, number = source.rpartition(":")
         text = _text_of(file, int(number or 0)).strip()[:70]
-        said.append(f"      {count:6} not reached: {source or 'no source line'}  {text}")
+        shown = " ".join(f"{count} {opcode}" for opcode, count in Counter(opcodes).most_common(2))
+        place = source or "no source line"
+        said.append(f"      {len(opcodes):6} not reached: {place}  {text}  ({shown})")
     return said

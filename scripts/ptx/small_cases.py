@@ -31,9 +31,10 @@ sys.path.insert(0, str(ROOT))
 
 from gpu_envs.benchmark.worlds import LEAN  # noqa: E402
 from gpu_envs.building import places, toolchain, upkeep  # noqa: E402
-from gpu_envs.known import measures, registration  # noqa: E402
+from gpu_envs.known import measures, native, registration  # noqa: E402
 from gpu_envs.known.outputs import FINAL_LAYERS, OUTPUTS  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
+from scripts.checks import golden_cases  # noqa: E402
 from scripts.ptx import interpreter, learner_cases, states  # noqa: E402
 from scripts.ptx.pairs import Differs, Pair, Refused  # noqa: E402
 from scripts.ptx.plays import actions_of, bad_actions, in_type, masks_of  # noqa: E402
@@ -60,25 +61,85 @@ class Case:
 
 @dataclass(frozen=True)
 class Subject:
-    """An environment, as its description and its measures say."""
+    """An environment of one tier, as its description, its measures and its recorded runs say."""
 
     name: str
     described: dict[str, Any]
-    base: Parameters  # parameters that make worlds small enough
-    variants: list[Parameters]  # others that tests play
+    tier: int  # which of the sizes that are compiled
+    sets: list[Parameters]  # of this tier, all of them small; cases take them in turn
+    variants: list[Parameters]  # that tests play, of any tier; known to the first tier only
 
 
-def subject_of(name: str) -> Subject:
-    """Return what is known of an environment."""
+LARGER = 4  # times the smallest record of a tier: larger worlds take part as variants only
+
+
+def subjects_of(name: str) -> list[Subject]:
+    """Return an environment once for each tier that some known parameters lead to."""
     described = registration.find(name)
-    tests = measures.measures_of(name)["tests"]
-    base = measures.sizes(name, "few")
+    base, variants = measures.sizes(name, "few"), variants_of(described)
+    others = [
+        base | {parameter["name"]: value}
+        for parameter in described["parameters"]
+        for value in states.values_of(parameter)
+    ]
+    tiers: dict[int, list[tuple[int, Parameters]]] = {}
+    for given in (*variants, *others):
+        size = _size_of(described["id"], given)
+        # Single values stand for a tier only where nothing else does.
+        if size is not None and (given in variants or size[0] not in tiers):
+            tiers.setdefault(size[0], []).append((size[1], given))
+    found = []
+    for tier, held in tiers.items():
+        most = LARGER * min(size for size, _ in held)
+        sets = [given for size, given in held if size <= most]
+        changed = _changed(described, tier, sets[0], most)
+        # Every second case is of a known set.
+        known = itertools.cycle(sets)
+        turns = [given for other in changed[:CHANGED] for given in (next(known), other)]
+        turns += sets if not changed else []
+        found.append(Subject(described["id"], described, tier, turns, [] if found else variants))
+    return found
+
+
+CHANGED = 80  # sets in which one value differs, for each tier
+
+
+def _changed(described: dict[str, Any], tier: int, own: Parameters, most: int) -> list[Parameters]:
+    """Return sets of a tier that differ from one of it in the value of one parameter."""
+    found = []
+    for parameter in described["parameters"]:
+        for value in states.values_of(parameter):
+            given = own | {parameter["name"]: value}
+            size = _size_of(described["id"], given)
+            if size is not None and size[0] == tier and size[1] <= most:
+                found.append(given)
+    return found
+
+
+def variants_of(described: dict[str, Any]) -> list[Parameters]:
+    """Return sets of parameters that tests and recorded runs play, the default first."""
+    name = described["id"]
+    tests, base = measures.measures_of(name)["tests"], measures.sizes(name, "few")
     named = [tests[key] for key in ("varied", "small", "alone", "crowd") if key in tests]
-    variants: list[Parameters] = []
-    for given in ({}, *named, *tests.get("variants", [])):
-        if (whole := base | given) not in variants:
-            variants.append(whole)
-    return Subject(described["id"], described, base, variants)
+    recorded = [case.options["parameters"] for case in golden_cases.read((name,))]
+    found: list[Parameters] = []
+    for given in ({}, *named, *tests.get("variants", []), *recorded):
+        if (whole := base | given) not in found:
+            found.append(whole)
+    return found
+
+
+def _size_of(name: str, given: Parameters) -> tuple[int, int] | None:
+    """Return tier and bytes of a record; None where the parameters are refused."""
+    target = native.cpu_target()
+    files = native.data_files(target, name)
+    try:
+        simulator = native.at(target, name).Simulator(name, 1, data_files=files, parameters=given)
+    except (ValueError, MemoryError):
+        return None
+    size = json.loads(simulator.instance)["tier"], simulator.record_bytes
+    simulator.close()
+    return size
 
 
 # ---- what is done
@@ -165,7 +226,7 @@ def forms(subject: Subject) -> Iterator[Case]:
         yield Case(f"forms {dtype} {roles} {actions}", play(5), options=options)
         if dtype != "own":
             shown = {**options, "shift": 4}
-            yield Case(f"forms {dtype} {roles} {actions}, shifted", play(2), 2, options=shown)
+            yield Case(f"forms {dtype} {roles} {actions}, shifted", play(5), 2, options=shown)
 
 
 def outputs(subject: Subject) -> Iterator[Case]:
@@ -239,30 +300,14 @@ def contents(subject: Subject) -> Iterator[Case]:
         yield Case(f"one column at random, {seed}", states.one_at_random(seed), 6)
 
 
-def schedules(subject: Subject) -> Iterator[Case]:
-    """Every number of lanes, the flat schedule, every block, in modes and with states."""
-    ways: list[dict[str, Any]] = [{"lanes": lanes, "schedule": "group"} for lanes in LANES]
-    ways += [{"schedule": "flat"}, {"schedule": "group"}]
-    for way in ways:
-        said = " ".join(str(value) for value in way.values())
-        short = {"max_episode_steps": SHORT, **way}
-        yield Case(f"{said}: play", play(6, "legal"), 5, options=short)
-        yield Case(f"{said}: one world", play(3), 1, options=short)
-        yield Case(f"{said}: bad actions", bad_actions, 5, options=short)
-        yield Case(f"{said}: seeds", seeds, 5, options={"autoreset_mode": "NextStep", **short})
-        yield Case(f"{said}: waiting", frozen, 7, options={"autoreset_mode": "Disabled", **short})
-        yield Case(f"{said}: shifted", play(5), 3, options={"shift": 4, **short})
-        yield Case(f"{said}: lean", play(3), 3, options={"outputs": LEAN, **short})
-        yield Case(f"{said}: kept", play(5), 3, options={"is_kept": True, **short})
-        yield Case(f"{said}: states", states.at_random(9), 6, options=way)
-        for dtype in ("float32", "uint8", "bits"):
-            yield Case(f"{said}: {dtype}", play(3), 3, options={"dtype": dtype, **short})
-        for block in (32, 64, 128, 256):
-            yield Case(f"{said}: block of {block}", play(2), 9, options={"block": block, **way})
+def blocks(subject: Subject) -> Iterator[Case]:
+    """Numbers of threads in a block."""
+    for block in (32, 64, 128, 256):
+        yield Case(f"block of {block}", play(3), 9, options={"block": block})
 
 
 def parameters(subject: Subject) -> Iterator[Case]:
-    """Sets of parameters that tests play, and each parameter's other values."""
+    """Sets of parameters that tests play, and other values of each; once, for all tiers."""
     for given in subject.variants:
         said = " ".join(f"{key}={value}" for key, value in given.items()) or "default"
         yield Case(f"variant {said}", play(8, "legal"), 5, given, {"max_episode_steps": 5})
@@ -270,24 +315,48 @@ def parameters(subject: Subject) -> Iterator[Case]:
         yield Case(f"variant {said}, states", states.at_random(1), 6, given)
         yield Case(f"variant {said}, bits", play(3), 3, given, {"dtype": "bits"})
         yield Case(f"variant {said}, float32", play(3), 3, given, {"dtype": "float32"})
-    for parameter in subject.described["parameters"]:
+    base = measures.sizes(subject.name, "few")
+    for parameter in subject.described["parameters"] if subject.variants else ():
         for value in states.values_of(parameter):
-            given = {parameter["name"]: value}
             title = f"parameter {parameter['name']}={value}"
-            yield Case(title, play(6, "legal"), 3, subject.base | given)
+            yield Case(title, play(6, "legal"), 3, base | {parameter["name"]: value})
 
 
-KINDS = (forms, outputs, batches, lives, acts, contents, schedules, parameters)
+KINDS = (forms, outputs, batches, lives, acts, contents, blocks)
+
+
+def ways_of(subject: Subject) -> list[dict[str, Any]]:
+    """Return options that lead to other kernels: lanes and schedules that are compiled."""
+    ways: list[dict[str, Any]] = [{}, {"schedule": "flat"}, {"schedule": "group"}]
+    ways += [{"schedule": "group", "lanes": lanes} for lanes in LANES]
+    module, files = (of(places.PTX, subject.name) for of in (native.at, native.data_files))
+    found: dict[str, dict[str, Any]] = {}
+    for way in ways:
+        options = {"parameters": subject.sets[0], "data_files": files, **way}
+        try:
+            simulator = module.Simulator(subject.name, 2, **options)
+        except ValueError:  # not compiled
+            continue
+        facts = json.loads(simulator.instance)
+        lanes = [(launch["phase"], launch["lanes"]) for launch in facts["launches"]]
+        found.setdefault(f"{facts['schedule']} {lanes}", way)
+        simulator.close()
+    return list(found.values())
 
 
 def cases_of(name: str) -> list[Case]:
     """Return all small cases of an environment."""
-    subject = subject_of(name)
-    return [
-        Case(each.title, each.act, each.worlds, subject.base | each.parameters, each.options)
-        for kind in KINDS
-        for each in kind(subject)
-    ]
+    found = []
+    for subject in subjects_of(name):
+        tier = "" if subject.variants else f"tier {subject.tier}: "
+        for way in ways_of(subject):
+            said = tier + (" ".join(map(str, way.values())) + ": " if way else "")
+            every = [case for kind in KINDS for case in kind(subject)]
+            for each, given in zip(every, itertools.cycle(subject.sets), strict=False):
+                options = way | each.options
+                found.append(Case(said + each.title, each.act, each.worlds, given, options))
+        found += parameters(subject)
+    return found
 
 
 def quick_cases_of(name: str) -> list[Case]:
@@ -337,7 +406,7 @@ def run_cases(name: str, cases: Sequence[Case]) -> Result:
         try:
             reason = run_case(name, case)
         except Differs as problem:
-            result.wrong.append(f"{name}, {case.title}: {problem}")
+            result.wrong.append(f"{name}, {case.title}: {problem} {case.parameters}")
         except RuntimeError as problem:  # a fault of a kernel; it stays until it is forgotten
             result.wrong.append(f"{name}, {case.title}: {problem} {interpreter.fault()}")
             interpreter.library().ge_ptx_forget_fault()
