@@ -29,7 +29,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from gpu_envs.benchmark.worlds import LEAN  # noqa: E402
+from gpu_envs.benchmark.worlds import LEAN, output_bytes  # noqa: E402
 from gpu_envs.building import places, toolchain, upkeep  # noqa: E402
 from gpu_envs.known import measures, native, registration  # noqa: E402
 from gpu_envs.known.outputs import FINAL_LAYERS, OUTPUTS  # noqa: E402
@@ -70,6 +70,7 @@ class Subject:
     variants: list[Parameters]  # that tests play, of any tier; known to the first tier only
 
 
+LARGEST = 1 << 20  # bytes of a world and its outputs
 LARGER = 4  # times the smallest record of a tier: larger worlds take part as variants only
 
 
@@ -124,22 +125,23 @@ def variants_of(described: dict[str, Any]) -> list[Parameters]:
     recorded = [case.options["parameters"] for case in golden_cases.read((name,))]
     found: list[Parameters] = []
     for given in ({}, *named, *tests.get("variants", []), *recorded):
-        if (whole := base | given) not in found:
+        if (whole := base | given) not in found and _size_of(name, whole) is not None:
             found.append(whole)
     return found
 
 
 def _size_of(name: str, given: Parameters) -> tuple[int, int] | None:
-    """Return tier and bytes of a record; None where the parameters are refused."""
+    """Return tier and bytes of a record; None where worlds are refused, or no small ones."""
     target = native.cpu_target()
     files = native.data_files(target, name)
     try:
         simulator = native.at(target, name).Simulator(name, 1, data_files=files, parameters=given)
     except (ValueError, MemoryError):
         return None
-    size = json.loads(simulator.instance)["tier"], simulator.record_bytes
+    facts, record = json.loads(simulator.instance), simulator.record_bytes
     simulator.close()
-    return size
+    is_small = record + sum(output_bytes(facts).values()) <= LARGEST
+    return (facts["tier"], record) if is_small else None
 
 
 # ---- what is done
@@ -318,6 +320,8 @@ def parameters(subject: Subject) -> Iterator[Case]:
     base = measures.sizes(subject.name, "few")
     for parameter in subject.described["parameters"] if subject.variants else ():
         for value in states.values_of(parameter):
+            if _size_of(subject.name, base | {parameter["name"]: value}) is None:
+                continue
             title = f"parameter {parameter['name']}={value}"
             yield Case(title, play(6, "legal"), 3, base | {parameter["name"]: value})
 
@@ -380,18 +384,15 @@ class Result:
     wrong: list[str] = field(default_factory=list)
 
 
-LARGEST = 1 << 24  # bytes of one machine's worlds and outputs
-
-
 def run_case(name: str, case: Case) -> str | None:
     """Run one case; return why both machines refused it, or None."""
     try:
         pair = Pair(name, case.worlds, parameters=case.parameters, **case.options)
     except Refused as reason:
         return str(reason)
+    except MemoryError:
+        return "too large"
     with pair:
-        if pair.sides[0].simulator.memory_bytes > LARGEST:
-            return "too large"
         try:
             case.act(pair)
         except Refused as reason:
