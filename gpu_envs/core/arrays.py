@@ -360,12 +360,14 @@ class TorchArrays(Arrays):
         return handle
 
     def used_streams(self) -> Iterable[int]:
-        """Return the current stream, and the one that was current at the last call."""
+        """Yield the current stream, and the one that was current at the last call."""
         if self._device.type == "cpu":
-            return ()
-        before = self._last  # not ended by the next line
+            return
+        before = self._last  # does not end before the caller is done with its handle
         now = self.stream()
-        return {now} if before is None else {before.cuda_stream, now}
+        yield now
+        if before is not None and before.cuda_stream != now:
+            yield before.cuda_stream
 
     def keep(self, handle: int, arrays: Iterable[Any]) -> None:
         """Record the other stream with torch's allocator."""
@@ -452,10 +454,12 @@ class CupyArrays(Arrays):
         return handle
 
     def used_streams(self) -> Iterable[int]:
-        """Return the current stream, and the one that was current at the last call."""
-        before = self._last  # not ended by the next line
+        """Yield the current stream, and the one that was current at the last call."""
+        before = self._last  # does not end before the caller is done with its handle
         now = self.stream()
-        return {now} if before is None else {before.ptr, now}
+        yield now
+        if before is not None and before.ptr != now:
+            yield before.ptr
 
     def to_device(self, array: np.ndarray[Any, Any]) -> tuple[int, object]:
         """Copy a host array to the device."""

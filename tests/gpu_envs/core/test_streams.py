@@ -123,11 +123,23 @@ class _Mirror:
         pass
 
 
-def test_the_stream_of_the_last_call_lives_until_it_is_waited_for(gpu: Gpu, simulator: Any) -> None:
-    with gpu.on(SIDE):
-        held = weakref.ref(gpu.current[0])
+def _is_alive_when_waited_for(gpu: Gpu, simulator: Any) -> bool:
+    """Whether the stream of the last call, which only the simulator holds, is there for a wait."""
+    with gpu.on(SIDE + 1):
+        held = weakref.ref(gpu.current[gpu.device])
         simulator.step([0, 1, 0, 1])
-    assert held() is not None
+    found = {}
+
+    def wait_for(device: int, stream: int, call: str) -> None:
+        found[stream] = held() is not None
+
+    gpu.bindings.wait_for = wait_for
+    simulator.check()
+    return found[SIDE + 1]
+
+
+def test_the_stream_of_the_last_call_lives_until_it_is_waited_for(gpu: Gpu, simulator: Any) -> None:
+    assert _is_alive_when_waited_for(gpu, simulator)
 
 
 # ---- blocks
@@ -164,6 +176,12 @@ def test_cupys_stream_and_blocks_are_those_of_the_simulators_device(second: Gpu)
     assert [size for _, size in taken] == list(simulator.layout.block_bytes)
     simulator.check()
     assert second.heard() == [("wait", SIDE)]
+
+
+def test_cupys_stream_of_the_last_call_lives_until_it_is_waited_for(second: Gpu) -> None:
+    simulator = Simulator("CartPole-v0", 4, arrays="cupy")
+    simulator.reset(seed=1)
+    assert _is_alive_when_waited_for(second, simulator)
 
 
 MASKS = {
