@@ -41,8 +41,10 @@ class Resolver {
       to.at[lane] = x_.registers + i_.a + size_t(lane) * size_t(i_.side) + i_.constant;
       return;
     }
-    uint64_t at = i_.wide_address ? get<uint64_t>(x_, i_.a, lane) : get<uint32_t>(x_, i_.a, lane);
-    at += uint64_t(i_.constant);
+    const auto offset = uint64_t(i_.constant);
+    // In 32 bits the sum wraps around: an index below zero may come with an offset above it.
+    uint64_t at = i_.wide_address ? get<uint64_t>(x_, i_.a, lane) + offset
+                                  : uint32_t(get<uint32_t>(x_, i_.a, lane) + offset);
     if (at % uint64_t(bytes_) != 0) refuse("misaligned access", lane, at, bytes_);
     Space space = i_.space;
     if (space == Space::generic) space = space_of(at);

@@ -85,6 +85,10 @@ GE_TEST(stores_keep_to_their_bytes) {  // 9.7.9.11
 
 GE_TEST(shared_and_local_memory) {
   CHECK_EQ(shared_made("st.shared.u32 [w5], w1;\nld.shared.u32 w0, [w5];", 77, 77), "");
+  CHECK_EQ(shared_made("st.shared.u32 [w5], w1;\nadd.s32 w6, w5, -1024;\n"
+                       "ld.shared.u32 w0, [w6+1024];",
+                       77, 77),
+           "");  // the register holds less than nothing
   CHECK_EQ(shared_made("st.shared.v2.u64 [w5], {l1, l1};\nld.shared.s8 w0, [w5+8];", 0x1ff,
                        ~uint64_t{0}),
            "");
