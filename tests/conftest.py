@@ -203,3 +203,9 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
 def cuda() -> None:
     if not native.cuda_is_available():
         pytest.skip("needs an NVIDIA GPU and the CUDA module")
+
+
+@pytest.fixture
+def on_gpu(cuda: None, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The array library of device "cuda", see gpu_library.py."""
+    return importlib.import_module("gpu_library").make(monkeypatch)

@@ -91,8 +91,8 @@ def clear_counts() -> None:
 # ---- memory
 
 
-def zeros(size: int, offset: int = 0) -> np.ndarray[Any, Any]:
-    """Return zeroed bytes of the device, which are the host's too; freed with the array.
+def empty(size: int, offset: int = 0) -> np.ndarray[Any, Any]:
+    """Return bytes of the device, which are the host's too; freed with the array.
 
     Args:
         size: In bytes.
@@ -104,7 +104,12 @@ def zeros(size: int, offset: int = 0) -> np.ndarray[Any, Any]:
         raise MemoryError(f"the interpreter has no {whole:,} bytes: {fault()}")
     held = (ctypes.c_uint8 * whole).from_address(at.value or 0)
     weakref.finalize(held, library().cudaFree, at)
-    made = np.frombuffer(held, np.uint8)[offset : offset + size]
+    return np.frombuffer(held, np.uint8)[offset : offset + size]
+
+
+def zeros(size: int, offset: int = 0) -> np.ndarray[Any, Any]:
+    """Return the same, zeroed."""
+    made = empty(size, offset)
     made[...] = 0
     return made
 

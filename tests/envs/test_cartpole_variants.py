@@ -175,13 +175,12 @@ def test_drawn_forces_are_floats_within_the_bounds(make_simulator: Make) -> None
 
 
 @pytest.mark.gpu
-def test_gpu_replaces_and_counts_what_is_no_force(make_simulator: Make, cuda: None) -> None:
-    torch = pytest.importorskip("torch")
+def test_gpu_replaces_and_counts_what_is_no_force(make_simulator: Make, on_gpu: Any) -> None:
     states = []
     for forces in ([-1.0, 1.0, -1.0, 0.5], [np.nan, np.inf, -3.0, 0.5]):
-        simulator = make_simulator(CONTINUOUS, 4, device="cuda", arrays="torch")
+        simulator = make_simulator(CONTINUOUS, 4, device="cuda", arrays=on_gpu.name)
         simulator.reset(seed=0)
-        simulator.step(torch.tensor(forces, device="cuda")[:, None])
+        simulator.step(on_gpu.to_gpu(np.array(forces, np.float32)[:, None]))
         states.append(state_of(simulator))
     assert (states[0] == states[1]).all()
     with pytest.raises(ValueError, match="3 actions were out of range and replaced, first"):

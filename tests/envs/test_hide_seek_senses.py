@@ -227,11 +227,10 @@ def test_sights_and_lidar_agree_with_an_independent_geometry(profile, steps):
 
 
 @pytest.mark.gpu
-@pytest.mark.usefixtures("cuda")
 @pytest.mark.parametrize("profile", ALL)
-def test_gpu_sees_what_the_cpu_sees(profile):
+def test_gpu_sees_what_the_cpu_sees(profile, on_gpu):
     cpu = simulate(profile, 200)
-    gpu = simulate(profile, 200, device="cuda", arrays="torch")
+    gpu = simulate(profile, 200, device="cuda", arrays=on_gpu.name)
     cpu.reset(seed=8)
     gpu.reset(seed=8)
     random = np.random.default_rng(5)
@@ -240,8 +239,8 @@ def test_gpu_sees_what_the_cpu_sees(profile):
     gpu.load(cpu.save())
     here, there = cpu.observe().obs, gpu.observe().obs
     for name in ("visible_others", "visible_boxes", "visible_ramps"):
-        assert np.array_equal(here[name], there[name].cpu().numpy())
-    assert np.abs(here["lidar"] - there["lidar"].cpu().numpy()).max() <= 1e-3
+        assert np.array_equal(here[name], on_gpu.to_host(there[name]))
+    assert np.abs(here["lidar"] - on_gpu.to_host(there["lidar"])).max() <= 1e-3
 
 
 @pytest.mark.parametrize("profile", ALL)

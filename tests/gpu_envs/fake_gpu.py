@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fake_cupy import DeviceArray, Pointer
 
 from gpu_envs.core import arrays
 from gpu_envs.known import native
@@ -164,64 +165,31 @@ def install_torch(monkeypatch: pytest.MonkeyPatch, gpu: Gpu) -> Any:
 # ---- CuPy, whose arrays are NumPy's
 
 
-class Array:
-    """An array on a GPU; NumPy refuses it, as it refuses CuPy's."""
+class Array(DeviceArray):
+    """An array that says which stream writes it."""
 
-    __hash__ = None  # type: ignore[assignment]
     gpu: Gpu | None = None  # where it has to be current to be written by its library
 
     def __init__(self, values: np.ndarray[Any, Any], stream: int | None = 1) -> None:
-        self.values, self._stream = values, stream
-        self.shape, self.dtype = values.shape, values.dtype
+        super().__init__(values)
+        self._stream = stream
 
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Version 3."""
-        values = self.values
-        return {
-            "shape": values.shape,
-            "typestr": values.dtype.str,
-            "data": (values.ctypes.data, False),
-            "strides": None if values.flags.c_contiguous else values.strides,
-            "stream": self._stream,
-            "version": 3,
-        }
+    def _of(self, values: np.ndarray[Any, Any]) -> Array:
+        return Array(values, self._stream)
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
-
-    @property
-    def data(self) -> Any:
-        """What CuPy calls a pointer."""
-        return SimpleNamespace(ptr=self.values.ctypes.data)
+    def _maker(self) -> int | None:
+        return self._stream
 
     def get(self) -> np.ndarray[Any, Any]:
         """Copy to the host."""
         return self.values.copy()
-
-    def reshape(self, *shape: int) -> Array:
-        return Array(self.values.reshape(*shape), self._stream)
-
-    def __getitem__(self, key: Any) -> Array:
-        return Array(self.values[key], self._stream)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         assert self.gpu is None or self.gpu.current_device == self.gpu.device
         self.values[key] = value
 
     def copy(self) -> Array:
-        return Array(self.values.copy(), self._stream)
-
-
-class Block:
-    """Memory of CuPy's pool, and a place in it."""
-
-    def __init__(self, values: np.ndarray[Any, Any], offset: int = 0) -> None:
-        self.values, self.offset = values, offset
-        self.ptr = values.ctypes.data + offset
-
-    def __add__(self, offset: int) -> Block:
-        return Block(self.values, self.offset + offset)
+        return self._of(self.values.copy())
 
 
 def install_cupy(monkeypatch: pytest.MonkeyPatch, gpu: Gpu) -> list[tuple[int, int]]:
@@ -234,15 +202,13 @@ def install_cupy(monkeypatch: pytest.MonkeyPatch, gpu: Gpu) -> list[tuple[int, i
         yield
         gpu.current_device = before
 
-    def empty(shape: Any, dtype: Any) -> Any:
+    def empty(shape: Any, dtype: Any) -> Array:
         values = np.full(shape, 0xC5, dtype)  # as others left it
         taken.append((gpu.current_device, values.nbytes))
-        return SimpleNamespace(values=values, data=Block(values))
+        return Array(values)
 
-    def view(shape: Any, dtype: Any, memptr: Block) -> Array:
-        flat = memptr.values[memptr.offset :].view(np.uint8)
-        count = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        array = Array(flat[:count].view(dtype).reshape(shape))
+    def view(shape: Any, dtype: Any, memptr: Pointer) -> Array:
+        array = Array(memptr.view(shape, dtype))
         array.gpu = gpu
         return array
 

@@ -150,12 +150,13 @@ def test_mirror_shows_a_world_of_another_simulator() -> None:
 
 
 @pytest.mark.gpu
-def test_worlds_of_a_gpu_are_drawn(cuda: None) -> None:
-    cuda, cpu = (gpu_envs.Simulator(NAME, 5, device=device) for device in ("cuda", "cpu"))
-    cuda.reset(seed=3)
+def test_worlds_of_a_gpu_are_drawn(on_gpu: Any) -> None:
+    gpu = gpu_envs.Simulator(NAME, 5, device="cuda", arrays=on_gpu.name)
+    cpu = gpu_envs.Simulator(NAME, 5, device="cpu")
+    gpu.reset(seed=3)
     cpu.reset(seed=3)
-    assert np.array_equal(cuda.render(4, size=SMALL), cpu.render(4, size=SMALL))
-    cuda.close()
+    assert np.array_equal(gpu.render(4, size=SMALL), cpu.render(4, size=SMALL))
+    gpu.close()
 
 
 def test_vector_returns_a_picture_per_row() -> None:

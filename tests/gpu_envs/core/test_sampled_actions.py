@@ -182,11 +182,11 @@ def test_arrays_of_another_space_are_refused(make) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("case", CASES)
-def test_draws_have_the_same_bits_on_a_gpu(make, cuda, case) -> None:
+def test_draws_have_the_same_bits_on_a_gpu(make, on_gpu, case) -> None:
     name, _, keywords = CASES[case]
     host = make(name, 50, **keywords)
-    there = gpu_envs.Simulator(name, 50, device="cuda", arrays="torch", **keywords)
+    there = gpu_envs.Simulator(name, 50, device="cuda", arrays=on_gpu.name, **keywords)
     for _ in range(3):
-        drawn = there.sample_actions(seed=7).cpu().numpy()
+        drawn = on_gpu.to_host(there.sample_actions(seed=7))
         assert drawn.tobytes() == host.sample_actions(seed=7).tobytes()
     there.close()

@@ -283,46 +283,50 @@ def test_strides_of_a_contiguous_array_are_no_matter(gpu: Gpu, simulator: Any) -
     assert gpu.heard() == [("step", DEFAULT)]
 
 
-# ---- a real one
+# ---- a real one, or interpreted kernels
+
+
+def _make(on_gpu: Any, name: str = "Micro-v0", worlds: int = 3000, **more: Any) -> Simulator:
+    return Simulator(name, worlds, device="cuda", arrays=on_gpu.name, **more)
+
+
+def _equal(on_gpu: Any, left: Any, right: Any) -> bool:
+    return np.array_equal(on_gpu.to_host(left), on_gpu.to_host(right))
 
 
 @pytest.mark.gpu
-def test_replays_of_draws_resets_and_steps_go_on_as_calls_do(cuda: None, torch: Any) -> None:
-    eager, captured = (Simulator("Micro-v0", 3000, agent_count=2) for _ in range(2))
+def test_replays_of_draws_resets_and_steps_go_on_as_calls_do(on_gpu: Any) -> None:
+    eager, captured = (_make(on_gpu, agent_count=2) for _ in range(2))
     for simulator in (eager, captured):
         simulator.reset(seed=3)
         simulator.step(simulator.sample_actions(seed=1))
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with on_gpu.capture() as graph:
         drawn = captured.sample_actions(seed=1)
         outputs = captured.step(drawn)
     for _ in range(3):
         graph.replay()
         expected = eager.sample_actions(seed=1)
-        assert torch.equal(drawn, expected)
-        assert torch.equal(outputs.obs, eager.step(expected).obs)
-    again = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(again):
+        assert _equal(on_gpu, drawn, expected)
+        assert _equal(on_gpu, outputs.obs, eager.step(expected).obs)
+    with on_gpu.capture() as again:
         begun = captured.reset(seed=8)
         with pytest.raises(RuntimeError, match="a list of seeds cannot be captured"):
             captured.reset(seed=[0] * 3000)
         with pytest.raises(RuntimeError, match="waits for the GPU"):
             captured.check()
-        Simulator("CartPole-v0", 5).close()
+        _make(on_gpu, "CartPole-v0", 5).close()
     captured.step(captured.sample_actions())
     again.replay()
-    assert torch.equal(begun.obs, eager.reset(seed=8).obs)
+    assert _equal(on_gpu, begun.obs, eager.reset(seed=8).obs)
 
 
 @pytest.mark.gpu
-def test_steps_on_another_stream_write_what_steps_on_the_current_one_do(
-    cuda: None, torch: Any
-) -> None:
-    own, other = (Simulator("Micro-v0", 3000, agent_count=2) for _ in range(2))
-    stream = torch.cuda.Stream()
-    assert torch.equal(own.reset(seed=1).obs, other.reset(seed=1, stream=stream).obs)
+def test_steps_on_another_stream_write_what_steps_on_the_current_one_do(on_gpu: Any) -> None:
+    own, other = (_make(on_gpu, agent_count=2) for _ in range(2))
+    stream = on_gpu.stream()
+    assert _equal(on_gpu, own.reset(seed=1).obs, other.reset(seed=1, stream=stream).obs)
     for _ in range(50):
         actions = own.sample_actions(seed=2)
-        assert torch.equal(actions, other.sample_actions(seed=2, stream=stream))
+        assert _equal(on_gpu, actions, other.sample_actions(seed=2, stream=stream))
         kept = [one.step(actions, **on).obs for one, on in ((own, {}), (other, {"stream": stream}))]
-        assert torch.equal(*kept)
+        assert _equal(on_gpu, *kept)

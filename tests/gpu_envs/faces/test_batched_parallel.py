@@ -219,17 +219,17 @@ def test_reward_parts_come_by_name(make) -> None:
 
 
 @pytest.mark.gpu
-def test_device_arrays_are_stacked_on_the_device(cuda, make, torch) -> None:
-    env, host = make(device="cuda"), make()
+def test_device_arrays_are_stacked_on_the_device(on_gpu, make) -> None:
+    env, host = make(device="cuda", arrays=on_gpu.name), make()
     observations, _ = env.reset(seed=0)
     host.reset(seed=0)
     actions = _actions(host)
-    columns = {a: torch.as_tensor(actions[:, i]).cuda() for i, a in enumerate(env.agents)}
+    columns = {a: on_gpu.to_gpu(actions[:, i]) for i, a in enumerate(env.agents)}
     observations = env.step(columns)[0]
     wanted = host.step(actions)[0]
     for agent in env.agents:
-        assert observations[agent].is_cuda
-        assert np.array_equal(observations[agent].cpu().numpy(), wanted[agent])
+        assert on_gpu.is_there(observations[agent])
+        assert np.array_equal(on_gpu.to_host(observations[agent]), wanted[agent])
 
 
 @pytest.mark.parametrize("arrays", ["numpy", "torch", "jax"])
