@@ -85,9 +85,12 @@ tidy: setup ## clang-tidy over the CPU build (slow, not part of check)
 	ls kernels/{engine/*,learning,physics,spatial,pictures}/*.cpp build/dev/units/*_cpu_*.cpp 2>/dev/null | \
 	  grep -v engine/cuda/ | xargs -n 1 -P $(JOBS) $(VENV)/clang-tidy -p build/dev --quiet
 
+# Tests that need a GPU, or interpreted kernels instead.
+TESTS_OF_A_GPU = $(shell grep -rl --include='test_*.py' '^@pytest.mark.gpu' tests | sort)
+
 # Machine code and PTX come from one run of nvcc's front end: the first shows spills, the second is run on the CPU.
 cuda cuda-all ptx-all: export GPU_ENVS_CUDA_RUNTIME = interpreted
-cuda: setup ## compile for CUDA, look for spills, and run the kernels' PTX on the CPU; installs NVIDIA's compiler if need be
+cuda: setup ## compile for CUDA, look for spills, run the kernels' PTX and the tests of a GPU on the CPU; installs NVIDIA's compiler if need be
 	$(PYTHON) -c 'from gpu_envs.building import toolchain; toolchain.nvcc()' 2>/dev/null || scripts/setup cuda-build
 	$(PYTHON) -m gpu_envs build --target cuda
 	$(PYTHON) -m gpu_envs build --target cuda_ptx
@@ -97,6 +100,8 @@ cuda: setup ## compile for CUDA, look for spills, and run the kernels' PTX on th
 	$(PROVEN) occupancy --reads $(BUILD)/cuda/*.ptxas.txt benchmarks/instructions.json $(LISTED) \
 	  -- $(PYTHON) scripts/gpu/occupancy.py
 	$(PYTHON) scripts/ptx/golden.py --shipped $(ANEW)
+	$(PROVEN) device-tests --reads $(LISTED) -- bash -c \
+	  '$(PYTHON) -m pytest -q tests/ptx && $(PYTHON) -m pytest -q -m gpu $(TESTS_OF_A_GPU)'
 
 ptx-all: cuda # every recorded run, in every way
 	$(PYTHON) scripts/ptx/golden.py --all-ways --long $(ANEW)

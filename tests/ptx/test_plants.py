@@ -43,20 +43,10 @@ from tests.ptx.plants import (
     added,
 )
 
-pytestmark = pytest.mark.xdist_group("interpreted")
+pytestmark = [pytest.mark.usefixtures("interpreted"), pytest.mark.xdist_group("interpreted")]
 
 POISONED = ({"shuffle": 5, "poison": 0}, {"shuffle": 5, "poison": 0x7FC00001})
 Hashes = tuple[str, str]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def interpreted() -> None:
-    """Modules are built for the interpreter, from objects that only nvcc can make."""
-    try:
-        toolchain.nvcc()
-    except toolchain.CannotBuild as problem:
-        pytest.skip(f"needs nvcc: {problem}")
-    native.at(places.PTX, CARTPOLE.name)
 
 
 def _device_memory(size: int) -> int:

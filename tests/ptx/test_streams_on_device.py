@@ -1,0 +1,211 @@
+"""Streams and captured graphs of interpreted kernels: docs/streams.md, with CuPy's stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpu_envs
+from tests.ptx.twins import ENVIRONMENTS, MICRO, Twins, on_host, simulators
+
+pytestmark = [pytest.mark.usefixtures("device"), pytest.mark.xdist_group("interpreted")]
+
+WORLDS = 40
+REPLAYS = 100
+
+
+def _micro(device: Any, **more: Any) -> Twins:
+    name, options = MICRO
+    return simulators(device, name, WORLDS, max_episode_steps=7, **options, **more)
+
+
+def test_calls_on_other_streams_write_what_the_cpu_does(device: Any) -> None:
+    twins = _micro(device)
+    streams = [device.stream(), device.stream(), None]
+    twins.compare(twins.cpu.reset(seed=1), twins.gpu.reset(seed=1, stream=streams[0]), "reset")
+    for step in range(15):
+        on = streams[step % 3]
+        with streams[step % 2]:  # the current one
+            drawn = twins.gpu.sample_actions(seed=2, stream=on)
+            here = twins.cpu.sample_actions(seed=2)
+            twins.compare(here, drawn, "actions")
+            twins.compare(twins.cpu.step(here), twins.gpu.step(drawn, stream=on), "step")
+        found = twins.gpu.observe(stream=getattr(on, "ptr", None))
+        twins.compare(twins.cpu.observe(), found, "observe")
+    twins.compare_worlds()
+    twins.close()
+
+
+def test_actions_and_masks_of_other_streams(device: Any) -> None:
+    twins = _micro(device)
+    twins.call("reset", seed=1)
+    for _ in range(5):
+        twins.call("step", twins.call("sample_actions", seed=2))
+        mask = np.arange(WORLDS) % 3 == 0
+        with device.stream() as stream:
+            there = twins.moved(mask)
+            written = _Told(there.__cuda_array_interface__, there)
+        assert written.__cuda_array_interface__["stream"] == stream.ptr
+        found = twins.gpu.reset(mask=written)
+        twins.compare(twins.cpu.reset(mask=mask), found, "reset")
+    twins.compare_worlds()
+    twins.close()
+
+
+class _Told:
+    """An array that has nothing but the interface."""
+
+    def __init__(self, told: dict[str, Any], owner: Any) -> None:
+        self.__cuda_array_interface__, self._owner = told, owner
+
+
+def test_stream_0_is_ambiguous_and_a_host_address_is_refused(device: Any) -> None:
+    twins = _micro(device)
+    twins.call("reset", seed=1)
+    actions = twins.moved(np.zeros((WORLDS, 3), np.int64))
+    told = actions.__cuda_array_interface__
+    with pytest.raises(ValueError, match="stream 0 is ambiguous"):
+        twins.gpu.step(_Told({**told, "stream": 0}, actions))
+    host = np.zeros((WORLDS, 3), np.int64)
+    with pytest.raises(ValueError, match="actions must be on cuda:0, got an array on the host"):
+        twins.gpu.step(_Told({**told, "data": (host.ctypes.data, False)}, host))
+    with pytest.raises(ValueError, match="actions must be contiguous"):
+        twins.gpu.step(twins.moved(np.zeros((WORLDS, 6), np.int64))[:, ::2])
+    twins.close()
+
+
+# ---- captures
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+@pytest.mark.parametrize("key", ENVIRONMENTS)
+def test_100_replays_are_100_steps(device: Any, key: str, mode: str, reuse: bool) -> None:
+    name, options = ENVIRONMENTS[key]
+    if key != "CovidEconomy":
+        options = {**options, "max_episode_steps": 11}
+    worlds = 2 if key == "CovidEconomy" else WORLDS
+    twins = simulators(device, name, worlds, autoreset_mode=mode, reuse=reuse, **options)
+    twins.call("reset", seed=1)
+    twins.call("step", twins.call("sample_actions", seed=1))
+    with device.capture() as graph:
+        drawn = twins.gpu.sample_actions(seed=1)
+        outputs = twins.gpu.step(drawn)
+    ends = 0
+    for step in range(REPLAYS):
+        graph.replay()
+        actions = twins.cpu.sample_actions(seed=1)
+        twins.compare(actions, drawn, f"actions {step}")
+        expected = twins.cpu.step(actions)
+        twins.compare(expected, outputs, f"replay {step}")
+        ends += int(expected.ended.sum())
+    assert ends > 0 or key == "CovidEconomy"
+    twins.compare_worlds()
+    twins.call("step", twins.call("sample_actions", seed=1))  # and on without a graph
+    twins.close()
+
+
+def _reset(simulator: Any, mask: Any) -> Any:
+    return simulator.reset()
+
+
+def _reset_by_seed(simulator: Any, mask: Any) -> Any:
+    return simulator.reset(seed=7)
+
+
+def _reset_some(simulator: Any, mask: Any) -> Any:
+    return simulator.reset(mask=mask)
+
+
+@pytest.mark.parametrize("call", [_reset, _reset_by_seed, _reset_some])
+def test_captured_resets(device: Any, call: Callable[[Any, Any], Any]) -> None:
+    twins = _micro(device)
+    twins.call("reset", seed=1)
+    mask = np.arange(WORLDS) % 3 == 0
+    there = twins.moved(mask)
+    with device.capture() as graph:
+        begun = call(twins.gpu, there)
+    for step in range(4):
+        twins.call("step", twins.call("sample_actions", seed=step))
+        graph.replay()
+        twins.compare(call(twins.cpu, mask), begun, "reset")
+        mask = np.roll(mask, 1)
+        there[...] = twins.moved(mask)
+    twins.compare_worlds()
+    twins.close()
+
+
+def test_a_captured_step_on_another_stream(device: Any) -> None:
+    """The other stream joins the capture, and the nodes on it are replayed with the rest."""
+    twins = _micro(device)
+    twins.call("reset", seed=1)
+    actions = np.zeros((WORLDS, 3), np.int64)
+    there, other = twins.moved(actions), device.stream()
+    with device.capture() as graph:
+        outputs = twins.gpu.step(there, stream=other)
+    for step in range(10):
+        actions[...] = step % 2
+        there[...] = twins.moved(actions)
+        graph.replay()
+        twins.compare(twins.cpu.step(actions), outputs, f"replay {step}")
+    twins.compare_worlds()
+    twins.close()
+
+
+def test_a_capture_of_another_stream_is_refused(device: Any) -> None:
+    twins = _micro(device)
+    twins.call("reset", seed=1)
+    actions, other = twins.moved(np.zeros((WORLDS, 3), np.int64)), device.stream()
+    other.begin_capture()
+    with pytest.raises(RuntimeError, match="capture"):
+        twins.gpu.step(actions, stream=other)
+    with suppress(RuntimeError):  # nothing was captured, or it is invalid
+        other.end_capture()
+    twins.compare_worlds()
+    twins.call("step", np.zeros((WORLDS, 3), np.int64))
+    twins.close()
+
+
+def test_calls_that_wait_are_refused_and_the_capture_goes_on(device: Any) -> None:
+    twins = _micro(device)
+    twins.call("reset", seed=1)
+    actions = np.ones((WORLDS, 3), np.int64)
+    there, saved = twins.moved(actions), twins.gpu.save()
+    with device.capture() as graph:
+        waits: list[Callable[[], Any]] = [
+            twins.gpu.check,
+            twins.gpu.save,
+            lambda: twins.gpu.load(saved),
+            lambda: twins.gpu.get("world.step"),
+            lambda: twins.gpu.set("world.step", 0),
+            lambda: twins.gpu.copy_worlds([0], [1]),
+            lambda: twins.gpu.reset(seed=[0] * WORLDS),
+        ]
+        for call in waits:
+            with pytest.raises(RuntimeError, match=r"waits for the GPU|cannot be captured"):
+                call()
+        outputs = twins.gpu.step(there)
+        gpu_envs.Simulator("CartPole-v0", 5, device="cuda", arrays=device.name).close()
+    graph.replay()
+    twins.compare(twins.cpu.step(actions), outputs, "replay")
+    twins.close()
+
+
+def test_a_replay_writes_nothing_before_it_is_launched(device: Any) -> None:
+    twins = _micro(device)
+    twins.call("reset", seed=1)
+    there = twins.moved(np.ones((WORLDS, 3), np.int64))
+    before = twins.gpu.save()
+    out = {"reward": twins.moved(np.full((WORLDS, 3), 9, np.float32))}
+    with device.capture() as graph:
+        outputs = twins.gpu.step(there, out=out)  # what a replay writes has to be kept
+    assert twins.gpu.save() == before
+    assert (on_host(out["reward"]) == 9).all()
+    graph.replay()
+    assert twins.gpu.save() != before
+    assert (on_host(outputs.reward) != 9).any()
+    twins.close()
