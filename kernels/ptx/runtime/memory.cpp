@@ -87,10 +87,19 @@ void release(Runtime& runtime, void* at) {
   const auto found = runtime.allocated.find(static_cast<char*>(at));
   if (found == runtime.allocated.end())
     throw Refusal{cudaErrorInvalidValue, "cudaFree: no allocation begins at this address"};
-  runtime.used -= found->second;
+  const size_t bytes = found->second;
+  runtime.used -= bytes;
   runtime.allocated.erase(found);
   runtime.machine.memory.remove(at);
-  std::free(at);
+  constexpr size_t kMostKept = size_t{16} << 20;
+  runtime.freed.emplace_back(static_cast<char*>(at), bytes);
+  runtime.freed_bytes += bytes;
+  while (runtime.freed_bytes > kMostKept) {
+    const auto [oldest, its_bytes] = runtime.freed.front();
+    runtime.freed.pop_front();
+    runtime.freed_bytes -= its_bytes;
+    std::free(oldest);
+  }
 }
 
 }  // namespace

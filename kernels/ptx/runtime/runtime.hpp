@@ -14,10 +14,12 @@
 
 #include <cuda_runtime.h>
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "ptx/machine.hpp"
 #include "ptx/runtime/edits.hpp"
@@ -33,7 +35,9 @@ struct Runtime {
   Loaded loaded;
   Edits edits;
   std::map<const void*, std::unique_ptr<CUevent_st>> events;
-  std::map<const char*, size_t> allocated;   // bytes by address
+  std::map<const char*, size_t> allocated;     // bytes by address
+  std::deque<std::pair<char*, size_t>> freed;  // kept, so that no other use hides a late access
+  size_t freed_bytes = 0;
   size_t used = 0, total = size_t{8} << 30;  // bytes of device memory
   int registers = 64;                        // of a thread, where no machine code says how many
 

@@ -1,5 +1,7 @@
 // Memory of the device: to the byte, poisoned, and never mistaken for the host's.
+#include <algorithm>
 #include <cstdint>
+#include <set>
 
 #include "ptx/runtime/loaded.hpp"
 
@@ -37,6 +39,19 @@ GE_TEST(allocations_are_aligned_poisoned_and_counted) {
   CHECK_EQ(cudaMalloc(&at, 0), cudaSuccess);
   CHECK(at == nullptr);
   CHECK_EQ(cudaFree(nullptr), cudaSuccess);
+}
+
+GE_TEST(freed_memory_is_not_used_again_at_once) {
+  // A late access would find what has taken its place, such as the parameters of a launch.
+  constexpr size_t kSize = 1 << 20, kAtOnce = 10, kLater = 100;
+  std::vector<void*> seen(kLater);  // nothing else is allocated in the loop
+  for (void*& at : seen) {
+    CHECK_EQ(cudaMalloc(&at, kSize), cudaSuccess);
+    CHECK_EQ(cudaFree(at), cudaSuccess);
+  }
+  for (size_t k = kAtOnce; k < kLater; ++k)
+    CHECK(std::find(&seen[k - kAtOnce], &seen[k], seen[k]) == &seen[k]);
+  CHECK(std::set<void*>(seen.begin(), seen.end()).size() < kLater);  // but not all of it is kept
 }
 
 GE_TEST(there_is_as_much_memory_as_is_set) {
