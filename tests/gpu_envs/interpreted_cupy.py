@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -40,7 +41,7 @@ class Stream:
     """A stream, which can be made current; null: the legacy stream."""
 
     null: Stream
-    _current: list[Stream]
+    _current = threading.local()  # `stack`: those made current by this thread
 
     def __init__(self, null: bool = False, non_blocking: bool = False) -> None:
         self._handle = ctypes.c_void_p()
@@ -54,14 +55,19 @@ class Stream:
 
     @classmethod
     def current(cls) -> Stream:
-        return cls._current[-1]
+        stack = cls._stack()
+        return stack[-1] if stack else cls.null
+
+    @classmethod
+    def _stack(cls) -> list[Stream]:
+        return cls._current.__dict__.setdefault("stack", [])
 
     def __enter__(self) -> Stream:
-        self._current.append(self)
+        self._stack().append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._current.pop()
+        self._stack().pop()
 
     def synchronize(self) -> None:
         _call("cudaStreamSynchronize", self._handle)
@@ -266,7 +272,6 @@ def stack(arrays: Sequence[ndarray], axis: int = 0) -> ndarray:
 def install(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let `import cupy` find it; return the module."""
     Stream.null = Stream(null=True)
-    Stream._current = [Stream.null]
     cuda = SimpleNamespace(Device=Device, Stream=Stream, get_current_stream=Stream.current)
     functions = (ndarray, empty, asarray, concatenate, stack)
     made = SimpleNamespace(cuda=cuda, **{each.__name__: each for each in functions})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -193,6 +194,47 @@ def test_calls_that_wait_are_refused_and_the_capture_goes_on(device: Any) -> Non
     graph.replay()
     twins.compare(twins.cpu.step(actions), outputs, "replay")
     twins.close()
+
+
+def test_captured_observations_and_outputs_of_the_caller(device: Any) -> None:
+    twins = _micro(device)
+    first = twins.call("reset", seed=1)
+    actions = np.ones((WORLDS, 3), np.int64)
+    there = twins.moved(actions)
+    out = twins.moved({"obs": np.zeros_like(first.obs), "reward": np.zeros((WORLDS, 3), "f4")})
+    with device.capture() as graph:
+        results = twins.gpu.step(there, out=out)
+        seen = twins.gpu.observe()
+    for step in range(10):
+        graph.replay()
+        twins.compare(twins.cpu.step(actions), results, f"replay {step}")
+        twins.compare(twins.cpu.observe(), seen, f"observe {step}")
+        assert results.obs is out["obs"]
+    twins.close()
+
+
+def test_other_threads_go_on_during_a_capture(device: Any) -> None:
+    """They make simulators, and wait for the default stream: no blocking one is captured."""
+    twins, side = _micro(device), _micro(device)
+    twins.call("reset", seed=1)
+    actions = np.ones((WORLDS, 3), np.int64)
+    there = twins.moved(actions)
+
+    def play() -> None:
+        side.call("reset", seed=5)
+        for step in range(3):
+            side.call("step", side.call("sample_actions", seed=step))
+        side.gpu.check()
+        side.compare_worlds()
+        _micro(device).close()
+
+    with device.capture() as graph, ThreadPoolExecutor(1) as pool:
+        pool.submit(play).result()
+        outputs = twins.gpu.step(there)
+    graph.replay()
+    twins.compare(twins.cpu.step(actions), outputs, "replay")
+    twins.close()
+    side.close()
 
 
 def test_a_replay_writes_nothing_before_it_is_launched(device: Any) -> None:
