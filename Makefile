@@ -56,7 +56,7 @@ gate:
 	@echo $(GATE)
 
 check-all: ANEW := --anew
-check-all: check asan-all blocks-all lanes-all cuda-all ptx-all ptx-coverage release ## check, and what is rarer, believing no proof: docs/checks.md says when
+check-all: check asan-all blocks-all lanes-all cuda-all ptx-all release ## check, and what is rarer, believing no proof: docs/checks.md says when
 	scripts/test --slow --anew
 
 asan tsan: export CXXFLAGS += -Werror
@@ -100,7 +100,7 @@ cuda: setup ## compile for CUDA, look for spills, run the kernels' PTX and the t
 	$(PROVEN) occupancy --reads $(BUILD)/cuda/*.ptxas.txt benchmarks/instructions.json $(LISTED) \
 	  -- $(PYTHON) scripts/gpu/occupancy.py
 	$(PYTHON) scripts/ptx/golden.py --shipped $(ANEW)
-	$(PROVEN) device-tests --reads $(LISTED) -- bash -c \
+	$(PROVEN) device-tests --reads $(LISTED) tests scripts/ptx -- bash -c \
 	  '$(PYTHON) -m pytest -q tests/ptx && $(PYTHON) -m pytest -q -m gpu $(TESTS_OF_A_GPU)'
 
 ptx-all: cuda # every recorded run, in every way

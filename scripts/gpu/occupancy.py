@@ -285,6 +285,7 @@ def count(name: str) -> list[dict[str, Any]]:
             case.parameters,
             batch=case.worlds,
             outputs=case.outputs,
+            steps=4,
             dtype=case.dtype,
             roles=case.roles,
         )

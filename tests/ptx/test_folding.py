@@ -299,12 +299,9 @@ def folded(text: str, kernel: str, size: int) -> dict[int, int]:
 
 
 @pytest.fixture(scope="module")
-def ptx(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ctypes.CDLL]:
+def ptx(interpreted: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ctypes.CDLL]:
     """All kernels, and the interpreter."""
-    try:
-        nvcc = toolchain.nvcc()
-    except toolchain.CannotBuild as problem:
-        pytest.skip(f"needs nvcc: {problem}")
+    nvcc = toolchain.nvcc()
     folder: Path = tmp_path_factory.mktemp("folds")
     (folder / "a.cu").write_text(source())
     command = [nvcc.path, "-std=c++20", "-O3", "--fmad=false", "-arch=compute_90", "-ptx"]
@@ -315,7 +312,7 @@ def ptx(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ctypes.CDLL]:
     return (folder / "a.ptx").read_text(), loaded
 
 
-def interpreted(ptx: tuple[str, ctypes.CDLL], number: int, case: Case) -> list[int]:
+def computed(ptx: tuple[str, ctypes.CDLL], number: int, case: Case) -> list[int]:
     """What the interpreter makes of each row of operands."""
     text, library = ptx
     rows = case.operands()
@@ -355,7 +352,7 @@ def test_the_interpreter_agrees_with_nvcc(ptx: tuple[str, ctypes.CDLL], number: 
     body = body_of(ptx[0], f"v{number}")
     assert re.search(rf"\b({case.opcodes})\b", body), body
     constants = folded(ptx[0], f"f{number}", SIZES[case.result])
-    made = interpreted(ptx, number, case)
+    made = computed(ptx, number, case)
     wrong = []
     for place, bits in constants.items():
         same = made[place] == bits or (
