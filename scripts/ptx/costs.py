@@ -160,8 +160,9 @@ def measure(
     """
     shape = shape_of(name, parameters, batch)
     given = {**shape.options, **{key: value for key, value in options.items() if value}}
-    lanes = given.get("lanes", 1)
-    worlds = worlds or max(1, min(batch, 4 * given.get("block", 32) // max(1, lanes)))
+    lanes, block = given.get("lanes", 0), given.get("block", 0)
+    full = 4 * block // lanes if lanes else 2  # without lanes worlds are large
+    worlds = worlds or max(1, min(batch, full))
     interpreter.use_for_worlds()
     run = benchmark_worlds.Run(
         native.at(places.PTX, name),
