@@ -10,13 +10,14 @@ kernels that a simulator of this size would not run too, and the flat executor's
 memory is not counted. `--json` keeps the table, and `--against` shows another one's figures beside
 these.
 
-`--bars` estimates for each promise what a step of a world moves and issues, over four fifths of the
-memory's speed and half of what all schedulers can issue. Both are counted where kernels' PTX was
-executed (scripts/ptx/costs.py): bytes in sectors, and instructions that a warp executes, of the
-machine code where it is longer than the PTX. `--count` counts again, keeps the figures in
-benchmarks/instructions.json and needs modules for the interpreter (`python -m gpu_envs build
---target cuda_ptx`). Elsewhere bytes are what gpu_envs/benchmark/limits.py says that a step must
-move. Latencies and launches are in neither: a kernel may be slower than this, not faster.
+`--bars` estimates for each promise what a step of a world moves and issues: bytes that it has to
+move, as gpu_envs/benchmark/limits.py counts them, over four fifths of the memory's speed; and warp
+instructions over half of what all schedulers can issue. Instructions are counted where kernels' PTX
+was executed (scripts/ptx/costs.py), of the machine code where it is longer than the PTX; beside
+them stand the bytes of all sectors that accesses touched, most of which may be in a cache.
+`--count` counts again, keeps the figures in benchmarks/instructions.json and needs modules for the
+interpreter (`python -m gpu_envs build --target cuda_ptx`). Latencies and launches are in neither: a
+kernel may be slower than this, not faster.
 """
 
 from __future__ import annotations
@@ -323,8 +324,8 @@ def bars(name: str, gpu: Gpu) -> list[list[str]]:
     for bar, case in cases(name):
         agents = units(case) if bar["of"] == "agent_steps" else 1
         found = counted(case)
-        issued, moved = (found["issued"], found["bytes"]) if found else (0.0, 0.0)
-        moved = moved or sum(line.read + line.written for line in byte_table(here(case)))
+        issued = found["issued"] if found else 0.0
+        moved = sum(line.read + line.written for line in byte_table(here(case)))
         limits = {"memory": _MEMORY_SHARE * gpu.bandwidth / moved}
         if issued:
             limits["issuing"] = _ISSUE_SHARE * gpu.issued / issued
@@ -333,7 +334,8 @@ def bars(name: str, gpu: Gpu) -> list[list[str]]:
             [
                 name, bar.get("form", "") or "-", bar.get("name", "floor"), f"{case.worlds:,}",
                 bar.get("outputs", "default"), f"{bar['least']:.3g}", f"{moved:,.0f}",
-                f"{limits['memory'] * agents:.3g}", f"{issued:,.0f}" if issued else "?",
+                f"{limits['memory'] * agents:.3g}", f"{found['bytes']:,.0f}" if found else "?",
+                f"{issued:,.0f}" if issued else "?",
                 f"{limits['issuing'] * agents:.3g}" if issued else "?",
                 f"{limits[by] * agents / bar['least']:.2f} ({by})",
             ]
@@ -342,7 +344,7 @@ def bars(name: str, gpu: Gpu) -> list[list[str]]:
 
 
 _BARS = ["id", "form", "bar", "worlds", "outputs", "wanted /s", "bytes", "memory /s"]
-_BARS += ["instructions", "issuing /s", "of wanted"]
+_BARS += ["sectors B", "instructions", "issuing /s", "of wanted"]
 
 
 def main() -> int:
