@@ -105,6 +105,7 @@ cuda: setup ## compile for CUDA, look for spills, run the kernels' PTX and the t
 
 ptx-all: cuda # every recorded run, in every way
 	$(PYTHON) scripts/ptx/golden.py --all-ways --long $(ANEW)
+	$(PYTHON) -m pytest -q tests/contract/test_golden.py -k on_cuda
 
 cuda-all: cuda # nvcc over the tests' own environments and the examples
 	$(PYTHON) scripts/checks/compile_for_cuda.py
