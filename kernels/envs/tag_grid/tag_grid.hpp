@@ -152,20 +152,8 @@ struct Rules {
     const float time = time_share(w);
     row.fill(4 * agents, 1, [time](int) GE_LAMBDA { return time; });
   }
-  /// The same row, for few agents: one loop of constant length, whose stores have fixed distances.
   static GE_FN void show_everybody(const W& w, FloatRow& row, Slot me) {
-    const int taggers = w.params().num_taggers, agents = taggers + 1;
-    GE_UNROLL
-    for (int k = 0; k < N; ++k) {
-      if (k >= agents) break;
-      row.put(k, get<Players, ShareX>(w, k).value);
-      row.put(agents + k, get<Players, ShareY>(w, k).value);
-      row.put(2 * agents + k, 0.0f);
-      row.put(3 * agents + k, 0.0f);
-    }
-    row.put(2 * agents + taggers, 1.0f);
-    row.put(3 * agents + me.row, 1.0f);
-    row.put(4 * agents, time_share(w));
+    fill_everybody(w, row, me.row);
   }
   // For long rows: `FloatRow::fill` divides them among the lanes of the squad.
   static GE_FN void show_everybody_together(const W& w, FloatRow& row, const Squad&, Slot me) {
