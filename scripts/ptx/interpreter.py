@@ -35,7 +35,7 @@ def library() -> ctypes.CDLL:
 
 
 def set_to(**settings: int) -> None:
-    """Change settings: shuffle, poison, races, counts, limit, registers, memory."""
+    """Change settings, such as shuffle, poison or counts; all are in tools.hpp."""
     for name, value in settings.items():
         if library().ge_ptx_set(name.encode(), ctypes.c_uint64(value)) != 0:
             raise ValueError(f"the interpreter has no setting {name!r}")

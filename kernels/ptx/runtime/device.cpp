@@ -13,7 +13,7 @@ namespace {
 int64_t round_up(int64_t value, int64_t to) {
   return (value + to - 1) / to * to;
 }
-int attribute_of(cudaDeviceAttr attribute) {
+int attribute_of(const Runtime& runtime, cudaDeviceAttr attribute) {
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
     case cudaDevAttrMaxBlockDimX:
@@ -29,7 +29,7 @@ int attribute_of(cudaDeviceAttr attribute) {
     case cudaDevAttrMaxSharedMemoryPerBlock:
       return kPlainShared;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      return kMostShared;
+      return int(runtime.shared);
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       return kAllShared;
     case cudaDevAttrReservedSharedMemoryPerBlock:
@@ -42,7 +42,7 @@ int attribute_of(cudaDeviceAttr attribute) {
     case cudaDevAttrMaxRegistersPerMultiprocessor:
       return kAllRegisters;
     case cudaDevAttrMultiProcessorCount:
-      return kMultiprocessors;
+      return runtime.multiprocessors;
     case cudaDevAttrL2CacheSize:
       return kCacheBytes;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
@@ -94,9 +94,9 @@ cudaError_t cudaSetDevice(int device) {
   return call([&](Runtime&) { check_device(device); });
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return call([&](Runtime&) {
+  return call([&](Runtime& runtime) {
     check_device(device);
-    *value = attribute_of(attribute);
+    *value = attribute_of(runtime, attribute);
   });
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int device) {
@@ -106,7 +106,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int device) {
     std::strcpy(to->name, kDeviceName);
     to->totalGlobalMem = runtime.total;
     to->sharedMemPerBlock = size_t(kPlainShared);
-    to->sharedMemPerBlockOptin = size_t(kMostShared);
+    to->sharedMemPerBlockOptin = size_t(runtime.shared);
     to->sharedMemPerMultiprocessor = size_t(kAllShared);
     to->reservedSharedMemPerBlock = size_t(kKeptShared);
     to->totalConstMem = size_t(kConstantBytes);
@@ -120,7 +120,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int device) {
     to->maxGridSize[1] = to->maxGridSize[2] = int(kMostGridYZ);
     to->maxThreadsPerMultiProcessor = kAllThreads;
     to->maxBlocksPerMultiProcessor = kMostBlocks;
-    to->multiProcessorCount = kMultiprocessors;
+    to->multiProcessorCount = runtime.multiprocessors;
     to->major = kArchitecture / 10, to->minor = kArchitecture % 10;
     to->unifiedAddressing = 1;
   });

@@ -222,11 +222,11 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
       throw Refusal{cudaErrorNotSupported,
                     "cudaFuncSetAttribute: the interpreter does not know attribute " +
                         std::to_string(int(attribute)) + " of cudaFuncAttribute"};
-    if (value < 0 || value + entry.kernel->shared_bytes > kMostShared)
+    if (value < 0 || value + entry.kernel->shared_bytes > runtime.shared)
       throw Refusal{cudaErrorInvalidValue,
                     entry.name + ": " + std::to_string(value) + " bytes of dynamic and " +
                         std::to_string(entry.kernel->shared_bytes) +
-                        " of static shared memory, a block has " + std::to_string(kMostShared)};
+                        " of static shared memory, a block has " + std::to_string(runtime.shared)};
     entry.dynamic_limit = value;
   });
 }
@@ -237,7 +237,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
   return call([&](Runtime& runtime) {
     const Entry& entry = entry_of(runtime, function);
     const bool fits = threads <= entry.kernel->entry->max_threads &&
-                      int64_t(shared) + entry.kernel->shared_bytes <= kMostShared;
+                      int64_t(shared) + entry.kernel->shared_bytes <= runtime.shared;
     *blocks = fits ? resident_blocks(threads, registers_of(runtime, *entry.binary, entry.name),
                                      int64_t(shared) + entry.kernel->shared_bytes)
                    : 0;

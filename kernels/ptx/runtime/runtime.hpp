@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "ptx/machine.hpp"
+#include "ptx/runtime/device.hpp"
 #include "ptx/runtime/edits.hpp"
 #include "ptx/runtime/errors.hpp"
 #include "ptx/runtime/registration.hpp"
@@ -40,6 +41,8 @@ struct Runtime {
   size_t freed_bytes = 0;
   size_t used = 0, total = size_t{8} << 30;  // bytes of device memory
   int registers = 64;                        // of a thread, where no machine code says how many
+  int64_t shared = kMostShared;              // bytes of shared memory that a block may ask for
+  int multiprocessors = kMultiprocessors;
 
   /// Never destroyed: other objects unregister their code at the end of the process.
   static Runtime& get();

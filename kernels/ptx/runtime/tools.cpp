@@ -34,10 +34,15 @@ constexpr Setting of_runtime(const char* name) {
           }};
 }
 constexpr Setting kSettings[] = {
-    of_machine<&Settings::shuffle>("shuffle"), of_machine<&Settings::poison>("poison"),
-    of_machine<&Settings::races>("races"),     of_machine<&Settings::counts>("counts"),
-    of_machine<&Settings::limit>("limit"),     of_runtime<&Runtime::registers>("registers"),
+    of_machine<&Settings::shuffle>("shuffle"),
+    of_machine<&Settings::poison>("poison"),
+    of_machine<&Settings::races>("races"),
+    of_machine<&Settings::counts>("counts"),
+    of_machine<&Settings::limit>("limit"),
+    of_runtime<&Runtime::registers>("registers"),
     of_runtime<&Runtime::total>("memory"),
+    of_runtime<&Runtime::shared>("shared"),
+    of_runtime<&Runtime::multiprocessors>("multiprocessors"),
 };
 const Setting* find(const char* name) {
   for (const Setting& one : kSettings)

@@ -8,7 +8,10 @@
 extern "C" {
 
 // ---- settings, by name: `shuffle`, `poison`, `races`, `counts` and `limit` of ge::ptx::Settings;
-// `registers`, of a thread where no machine code says how many; `memory`, bytes of the device
+// `registers`, of a thread where no machine code says how many; `memory`, bytes of the device;
+// `shared`, bytes of shared memory that a block may ask for; `multiprocessors`, their number. With
+// less shared memory the engine chooses kernels whose scratch memory lies in a slab of global
+// memory, and with fewer multiprocessors their blocks stride over the worlds.
 
 /// 0, or -1: there is no such setting.
 int ge_ptx_set(const char* name, uint64_t value);

@@ -111,6 +111,35 @@ GE_TEST(shared_memory_beyond_48_kib_must_be_asked_for_and_227_are_all) {
            cudaErrorNotSupported);
 }
 
+GE_TEST(a_device_is_as_large_as_is_set) {
+  LoadedObject object(module(entry("idle", "")));
+  const void* const idle = object.kernel("idle");
+  const uint64_t before = ge_ptx_get("shared");
+  CHECK_EQ(before, uint64_t{227 << 10});
+  ge_ptx_set("shared", 2000);
+  int value = 0, blocks = 0;
+  CHECK_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), cudaSuccess);
+  CHECK_EQ(value, 2000);
+  cudaDeviceProp properties{};
+  CHECK_EQ(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
+  CHECK_EQ(properties.sharedMemPerBlockOptin, size_t{2000});
+  const auto allow = [&](int bytes) {
+    return cudaFuncSetAttribute(idle, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  };
+  CHECK_EQ(allow(2001), cudaErrorInvalidValue);
+  CHECK_EQ(allow(2000), cudaSuccess);
+  CHECK_EQ(launch(idle, {dim3(1), dim3(1), 2001}, 0ull, 0u), cudaErrorInvalidValue);
+  CHECK_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, idle, 32, 2001), cudaSuccess);
+  CHECK_EQ(blocks, 0);
+  CHECK_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, idle, 32, 2000), cudaSuccess);
+  CHECK(blocks > 0);
+  ge_ptx_set("shared", before);
+  ge_ptx_set("multiprocessors", 3);
+  CHECK_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  CHECK_EQ(value, 3);
+  ge_ptx_set("multiprocessors", 132);
+}
+
 GE_TEST(what_the_interpreter_does_not_know_is_refused_by_name) {
   LoadedObject object(module(entry("strange", "frobnicate.u32 %r3, %r1;\n") + entry("idle", "")));
   CHECK_EQ(launch(object.kernel("strange"), {}, 0ull, 0u), cudaErrorNotSupported);

@@ -140,8 +140,8 @@ GE_TEST(a_function_may_edit_and_what_was_read_is_read_again) {
 }
 
 GE_TEST(settings_are_known_by_name) {
-  for (const char* const name :
-       {"shuffle", "poison", "races", "counts", "limit", "registers", "memory"}) {
+  for (const char* const name : {"shuffle", "poison", "races", "counts", "limit", "registers",
+                                 "memory", "shared", "multiprocessors"}) {
     const uint64_t before = ge_ptx_get(name);
     CHECK_EQ(ge_ptx_set(name, 1), 0);
     CHECK_EQ(ge_ptx_get(name), uint64_t{1});
