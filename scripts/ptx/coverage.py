@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Show which instructions of the PTX no lane has executed, by kernel and source line.
 
-    .venv/bin/python scripts/ptx/coverage.py [STEM ...] [--recorded | --small] [--lines N]
+    .venv/bin/python scripts/ptx/coverage.py [STEM ...] [--recorded | --small] [--seconds N]
 
 Runs the recorded hashes of tests/golden in all ways (golden.py beside this) and the small cases
 (small_cases.py), and counts. STEM is an environment's file without its ending; without one, all
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -81,12 +82,18 @@ class Outcome:
     task: Task
     reached: Reached
     ran: int = 0
+    left: int = 0  # cases for which there was no time
     wrong: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
 
-def run(task: Task) -> Outcome:
-    """Run a task and return the instructions that its kernels have executed."""
+def run(task: Task, most_seconds: float) -> Outcome:
+    """Run a task and return the instructions that its kernels have executed.
+
+    Args:
+        task: What is run.
+        most_seconds: After these no further small case is begun.
+    """
     use_own_modules()
     interpreter.set_to(counts=1)
     begun = time.monotonic()
@@ -95,8 +102,8 @@ def run(task: Task) -> Outcome:
         outcome.ran, outcome.wrong = learner_cases.run()
     elif task.name:
         small = small_cases.cases_of(task.name)[task.part :: PARTS]
-        cases = small_cases.run_cases(task.name, small)
-        outcome.ran, outcome.wrong = cases.ran, cases.wrong
+        cases = small_cases.run_cases(task.name, small, most_seconds)
+        outcome.ran, outcome.left, outcome.wrong = cases.ran, cases.left, cases.wrong
     for way in () if task.name else WAYS[task.part]:
         runs = golden.run(task.stem, way, golden_cases.FOLDER)
         outcome.ran += runs.runs
@@ -124,11 +131,14 @@ def built(stems: Sequence[str]) -> Reached:
     return reached.of_files(files)
 
 
-def run_all(tasks: Sequence[Task], jobs: int, recorded: Reached, whole: Reached) -> list[str]:
+def run_all(
+    tasks: Sequence[Task], given: argparse.Namespace, recorded: Reached, whole: Reached
+) -> list[str]:
     """Run tasks in processes; add what they reach, and return what was wrong."""
     wrong = []
-    with get_context("spawn").Pool(jobs, maxtasksperchild=1) as processes:
-        for task, running in [(task, processes.apply_async(run, (task,))) for task in tasks]:
+    with get_context("spawn").Pool(given.jobs, maxtasksperchild=1) as processes:
+        begun = [(t, processes.apply_async(run, (t, given.seconds))) for t in tasks]
+        for task, running in begun:
             try:
                 outcome = running.get()
             except Exception as problem:  # a fault of a kernel
@@ -137,10 +147,9 @@ def run_all(tasks: Sequence[Task], jobs: int, recorded: Reached, whole: Reached)
             if not task.name:
                 recorded.add(outcome.reached)
             wrong += outcome.wrong
-            print(
-                f"{task}: {outcome.ran} runs, {outcome.seconds:.1f} s, {whole.summary()}",
-                flush=True,
-            )
+            left = f"{outcome.left} not begun, " if outcome.left else ""
+            said = f"{outcome.ran} runs, {left}{outcome.seconds:.1f} s, {whole.summary()}"
+            print(f"{task}: {said}", flush=True)
             for line in outcome.wrong:
                 print(f"  DIFFERS: {line}", flush=True)
     return wrong
@@ -154,6 +163,9 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--small", action="store_true", help="run small cases only")
     which.add_argument("--show", action="store_true", help="run nothing, show the last run")
     parser.add_argument("--add", action="store_true", help="to what the last run has reached")
+    parser.add_argument(
+        "--seconds", type=float, default=math.inf, help="most for half of an id's small cases"
+    )
     parser.add_argument("--lines", type=int, default=20, help="source lines shown per module")
     parser.add_argument("--json", type=Path, help="keep what was reached in this file")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -188,7 +200,7 @@ def main(argv: Sequence[str]) -> int:
         tasks = tasks if given.recorded else [LEARNER, *tasks]
         recorded.add(built(stems))
         whole.add(built(stems))
-        wrong = run_all(tasks, given.jobs, recorded, whole)
+        wrong = run_all(tasks, given, recorded, whole)
         held = {"recorded": recorded.as_json(), "all": whole.as_json()}
         file.write_text(json.dumps(held), encoding="utf-8")
     reasons = reached.read_reasons(REASONS)

@@ -16,12 +16,14 @@ import argparse
 import contextlib
 import itertools
 import json
+import math
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -29,21 +31,27 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from gpu_envs.benchmark.worlds import LEAN, output_bytes  # noqa: E402
+from gpu_envs.benchmark.worlds import LEAN  # noqa: E402
 from gpu_envs.building import places, toolchain, upkeep  # noqa: E402
-from gpu_envs.known import measures, native, registration  # noqa: E402
+from gpu_envs.known import measures, registration  # noqa: E402
 from gpu_envs.known.outputs import FINAL_LAYERS, OUTPUTS  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
-from scripts.checks import golden_cases  # noqa: E402
 from scripts.ptx import interpreter, learner_cases, states  # noqa: E402
 from scripts.ptx.pairs import Differs, Pair, Refused  # noqa: E402
 from scripts.ptx.plays import actions_of, bad_actions, in_type, masks_of  # noqa: E402
+from scripts.ptx.subjects import (  # noqa: E402
+    Parameters,
+    Subject,
+    Way,
+    least_shared,
+    size_of,
+    subjects_of,
+    ways_of,
+)
 
 Act = Callable[[Pair], None]
-Parameters = dict[str, Any]
 
 MODES = ("SameStep", "NextStep", "Disabled")
-LANES = (1, 2, 4, 8, 16, 32, 64, 128)
 LEARNER = "learner"  # among ids: the learner's native calls
 SHORT = 3  # steps of an episode, where episodes have to end
 
@@ -57,91 +65,8 @@ class Case:
     worlds: int = 3
     parameters: Parameters = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)  # of a Pair
-
-
-@dataclass(frozen=True)
-class Subject:
-    """An environment of one tier, as its description, its measures and its recorded runs say."""
-
-    name: str
-    described: dict[str, Any]
-    tier: int  # which of the sizes that are compiled
-    sets: list[Parameters]  # of this tier, all of them small; cases take them in turn
-    variants: list[Parameters]  # that tests play, of any tier; known to the first tier only
-
-
-LARGEST = 1 << 20  # bytes of a world and its outputs
-LARGER = 4  # times the smallest record of a tier: larger worlds take part as variants only
-
-
-def subjects_of(name: str) -> list[Subject]:
-    """Return an environment once for each tier that some known parameters lead to."""
-    described = registration.find(name)
-    base, variants = measures.sizes(name, "few"), variants_of(described)
-    others = [
-        base | {parameter["name"]: value}
-        for parameter in described["parameters"]
-        for value in states.values_of(parameter)
-    ]
-    tiers: dict[int, list[tuple[int, Parameters]]] = {}
-    for given in (*variants, *others):
-        size = _size_of(described["id"], given)
-        # Single values stand for a tier only where nothing else does.
-        if size is not None and (given in variants or size[0] not in tiers):
-            tiers.setdefault(size[0], []).append((size[1], given))
-    found = []
-    for tier, held in tiers.items():
-        most = LARGER * min(size for size, _ in held)
-        sets = [given for size, given in held if size <= most]
-        changed = _changed(described, tier, sets[0], most)
-        # Every second case is of a known set.
-        known = itertools.cycle(sets)
-        turns = [given for other in changed[:CHANGED] for given in (next(known), other)]
-        turns += sets if not changed else []
-        found.append(Subject(described["id"], described, tier, turns, [] if found else variants))
-    return found
-
-
-CHANGED = 80  # sets in which one value differs, for each tier
-
-
-def _changed(described: dict[str, Any], tier: int, own: Parameters, most: int) -> list[Parameters]:
-    """Return sets of a tier that differ from one of it in the value of one parameter."""
-    found = []
-    for parameter in described["parameters"]:
-        for value in states.values_of(parameter):
-            given = own | {parameter["name"]: value}
-            size = _size_of(described["id"], given)
-            if size is not None and size[0] == tier and size[1] <= most:
-                found.append(given)
-    return found
-
-
-def variants_of(described: dict[str, Any]) -> list[Parameters]:
-    """Return sets of parameters that tests and recorded runs play, the default first."""
-    name = described["id"]
-    tests, base = measures.measures_of(name)["tests"], measures.sizes(name, "few")
-    named = [tests[key] for key in ("varied", "small", "alone", "crowd") if key in tests]
-    recorded = [case.options["parameters"] for case in golden_cases.read((name,))]
-    found: list[Parameters] = []
-    for given in ({}, *named, *tests.get("variants", []), *recorded):
-        if (whole := base | given) not in found and _size_of(name, whole) is not None:
-            found.append(whole)
-    return found
-
-
-def _size_of(name: str, given: Parameters) -> tuple[int, int] | None:
-    """Return tier and bytes of a record; None where worlds are refused, or no small ones."""
-    target = native.cpu_target()
-    files = native.data_files(target, name)
-    try:
-        simulator = native.at(target, name).Simulator(name, 1, data_files=files, parameters=given)
-    except (ValueError, MemoryError):
-        return None
-    facts, record = json.loads(simulator.instance), simulator.record_bytes
-    simulator.close()
-    is_small = record + sum(output_bytes(facts).values()) <= LARGEST
-    return (facts["tier"], record) if is_small else None
+    settings: dict[str, int] = field(default_factory=dict)  # of the interpreter
+    slab: bool = False  # with as little shared memory as these worlds can be made with
 
 
 # ---- what is done
@@ -320,7 +245,7 @@ def parameters(subject: Subject) -> Iterator[Case]:
     base = measures.sizes(subject.name, "few")
     for parameter in subject.described["parameters"] if subject.variants else ():
         for value in states.values_of(parameter):
-            if _size_of(subject.name, base | {parameter["name"]: value}) is None:
+            if size_of(subject.name, base | {parameter["name"]: value}) is None:
                 continue
             title = f"parameter {parameter['name']}={value}"
             yield Case(title, play(6, "legal"), 3, base | {parameter["name"]: value})
@@ -329,38 +254,65 @@ def parameters(subject: Subject) -> Iterator[Case]:
 KINDS = (forms, outputs, batches, lives, acts, contents, blocks)
 
 
-def ways_of(subject: Subject) -> list[dict[str, Any]]:
-    """Return options that lead to other kernels: lanes and schedules that are compiled."""
-    ways: list[dict[str, Any]] = [{}, {"schedule": "flat"}, {"schedule": "group"}]
-    ways += [{"schedule": "group", "lanes": lanes} for lanes in LANES]
-    module, files = (of(places.PTX, subject.name) for of in (native.at, native.data_files))
-    found: dict[str, dict[str, Any]] = {}
-    for way in ways:
-        options = {"parameters": subject.sets[0], "data_files": files, **way}
-        try:
-            simulator = module.Simulator(subject.name, 2, **options)
-        except ValueError:  # not compiled
-            continue
-        facts = json.loads(simulator.instance)
-        lanes = [(launch["phase"], launch["lanes"]) for launch in facts["launches"]]
-        found.setdefault(f"{facts['schedule']} {lanes}", way)
-        simulator.close()
-    return list(found.values())
+MIXES = 40  # cases of each way, with options at random
+
+
+def mixes(subject: Subject, way: Way) -> Iterator[Case]:
+    """Options of all kinds together, drawn for each case: what every kernel has to do."""
+    random = Random(f"{subject.name} {subject.tier} {way}")
+    rolled = ("own", "padded", "split") if subject.described.get("roles") else ("own",)
+    plays = [play(5), play(6, "legal"), play(5, "ends"), bad_actions, draws, seeds, frozen, moves]
+    plays += [in_type("float32"), in_type("int64"), states.at_random(1), states.one_at_random(2)]
+    few = [name for name in OUTPUTS if name not in LEAN]
+    for number in range(MIXES):
+        options: dict[str, Any] = {
+            "dtype": random.choice(("own", "own", "uint8", "float32", "bits")),
+            "roles": random.choice(rolled),
+            "actions": random.choice(("own", "own", "flat")),
+            "autoreset_mode": random.choice(MODES),
+            "ends": random.choice(("agent", "world")),
+            "max_episode_steps": random.choice((0, 1, SHORT, SHORT)),
+            "block": random.choice((0, 32, 64, 128, 256)),
+            "shift": random.choice((0, 0, 1, 2, 4, 8, 12, 60)),
+            "final_rows": random.choice(("own", "keep")),
+            "is_kept": random.random() < 0.25,
+        }
+        if random.random() < 0.4:
+            options["outputs"] = (*LEAN, *random.sample(few, random.randrange(len(few))))
+        options = {key: value for key, value in options.items() if value not in ("own", 0)}
+        settings = {"multiprocessors": 1} if random.random() < 0.3 else {}
+        worlds = random.choice((1, 3, 5, 7, 40 if settings else 33))
+        yield Case(
+            f"mix {number}", random.choice(plays), worlds, options=options, settings=settings
+        )
 
 
 def cases_of(name: str) -> list[Case]:
-    """Return all small cases of an environment."""
-    found = []
+    """Return all small cases of an environment, those of all kernels first.
+
+    Of every way there are mixes; kind by kind only the first tier's own way is played.
+    """
+    mixed: list[list[Case]] = []
+    others: list[Case] = []
     for subject in subjects_of(name):
         tier = "" if subject.variants else f"tier {subject.tier}: "
         for way in ways_of(subject):
-            said = tier + (" ".join(map(str, way.values())) + ": " if way else "")
-            every = [case for kind in KINDS for case in kind(subject)]
-            for each, given in zip(every, itertools.cycle(subject.sets), strict=False):
-                options = way | each.options
-                found.append(Case(said + each.title, each.act, each.worlds, given, options))
-        found += parameters(subject)
-    return found
+            said = tier + (f"{way}: " if str(way) else "")
+            every = list(mixes(subject, way))
+            is_first = bool(subject.variants) and not str(way)
+            every += [case for kind in KINDS if is_first for case in kind(subject)]
+            turns = zip(every, itertools.cycle(subject.sets), strict=False)
+            made = [_in_way(case, said, way, given) for case, given in turns]
+            mixed.append(made[:MIXES])
+            others += made[MIXES:]
+        others += parameters(subject)
+    in_turn = itertools.chain.from_iterable(itertools.zip_longest(*mixed))
+    return [case for case in in_turn if case is not None] + others
+
+
+def _in_way(case: Case, said: str, way: Way, given: Parameters) -> Case:
+    options = way.options | case.options
+    return replace(case, title=said + case.title, parameters=given, options=options, slab=way.slab)
 
 
 def quick_cases_of(name: str) -> list[Case]:
@@ -373,6 +325,8 @@ def quick_cases_of(name: str) -> list[Case]:
 
 # ---- running
 
+OF_A_PAIR = ("outputs", "shift", "is_kept", "block")  # options that change no kernel's memory
+
 
 @dataclass
 class Result:
@@ -380,12 +334,22 @@ class Result:
 
     ran: int = 0
     refused: int = 0
+    left: int = 0  # not begun within the seconds that were given
     seconds: float = 0.0
     wrong: list[str] = field(default_factory=list)
 
 
 def run_case(name: str, case: Case) -> str | None:
     """Run one case; return why both machines refused it, or None."""
+    settings = dict(case.settings)
+    if case.slab:
+        own = {key: value for key, value in case.options.items() if key not in OF_A_PAIR}
+        settings["shared"] = least_shared(name, {**own, "parameters": case.parameters})
+    with interpreter.settings(**settings):
+        return _run_case(name, case)
+
+
+def _run_case(name: str, case: Case) -> str | None:
     try:
         pair = Pair(name, case.worlds, parameters=case.parameters, **case.options)
     except Refused as reason:
@@ -400,10 +364,13 @@ def run_case(name: str, case: Case) -> str | None:
     return None
 
 
-def run_cases(name: str, cases: Sequence[Case]) -> Result:
-    """Run cases and collect what differs."""
+def run_cases(name: str, cases: Sequence[Case], most_seconds: float = math.inf) -> Result:
+    """Run cases and collect what differs; begin none after `most_seconds`."""
     result, begun = Result(), time.monotonic()
     for case in cases:
+        if time.monotonic() - begun > most_seconds:
+            result.left += 1
+            continue
         try:
             reason = run_case(name, case)
         except Differs as problem:
