@@ -181,8 +181,10 @@ def read_reasons(file: Path) -> list[Reason]:
 def explained(kernel: str, counted: Counted, reasons: Sequence[Reason]) -> tuple[int, list[Row]]:
     """Return how many missing instructions have a reason, and those that have none."""
     known, without = 0, []
+    # A reason of single lines explains nothing in a kernel that has not run at all.
+    known_here = [each for each in reasons if counted.executed or not (each.file or each.line)]
     for row in counted.missing():
-        reason = next((each for each in reasons if each.holds(kernel, row)), None)
+        reason = next((each for each in known_here if each.holds(kernel, row)), None)
         if reason is None:
             without.append(row)
         else:
