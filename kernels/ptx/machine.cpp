@@ -31,14 +31,6 @@ class Kept {
   size_t size_ = 0;
 };
 
-int64_t round_up(int64_t value, int64_t to) {
-  return (value + to - 1) / to * to;
-}
-void fill(char* at, size_t bytes, uint32_t word) {
-  auto* const words = reinterpret_cast<uint32_t*>(at);
-  std::fill(words, words + (bytes + 3) / 4, word);
-}
-
 uint64_t number_of(const char* variable, uint64_t otherwise) {
   const char* const text = std::getenv(variable);
   if (text == nullptr || *text == 0) return otherwise;

@@ -1,12 +1,23 @@
 // The memory that kernels may touch, to the byte, and who touched it last.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace ge::ptx {
+
+inline int64_t round_up(int64_t value, int64_t to) {
+  return (value + to - 1) / to * to;
+}
+/// Fills memory with a word; what is left at the end gets a whole one too.
+inline void fill(char* at, size_t bytes, uint32_t word) {
+  auto* const words = reinterpret_cast<uint32_t*>(at);
+  std::fill(words, words + (bytes + 3) / 4, word);
+}
 
 /// The last threads that wrote and read a byte, and that changed it by a strong access.
 struct Touch {

@@ -7,15 +7,6 @@
 
 namespace ge::ptx {
 
-namespace {
-
-void fill(char* at, size_t bytes, uint32_t word) {
-  auto* const words = reinterpret_cast<uint32_t*>(at);
-  std::fill(words, words + bytes / sizeof word, word);
-}
-
-}  // namespace
-
 void Warp::begin(Code& code, char* registers, uint32_t lanes) {
   registers_ = registers;
   context.alive = lanes;

@@ -20,7 +20,6 @@ import ctypes
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import time
@@ -35,13 +34,12 @@ sys.path.insert(0, str(ROOT))
 
 from gpu_envs.building import places, recipes, upkeep  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
+from scripts.ptx import fat_binary  # noqa: E402
 
 ALLOWED = Path(__file__).with_name("ptx_allowed.txt")
 RULES = (
     "approximate", "rounding", "fma", "endless", "empty", "local", "loop-call", "recursion",
 )  # fmt: skip
-_MAGIC = 0xBA55ED50
-_PTX, _COMPRESSED = 1, 0xA000  # kind of a part; its flags for LZ4 and Zstandard
 
 
 class Wrong(Exception):
@@ -52,30 +50,16 @@ class Wrong(Exception):
 
 
 def fat_binaries(data: bytes) -> Iterator[str]:
-    """Yield the PTX texts in an object: nvcc keeps them in fat binaries, at multiples of 8 bytes.
-
-    NVIDIA does not document the format; this is what nvcc 13.0 writes. A fat binary has a header of
-    16 bytes: magic, version, its own size, that of the parts. Each part begins with its kind, a
-    version, the size of its header and of what follows; flags stand at byte 40.
-    """
-    magic = struct.pack("<I", _MAGIC)
-    at = data.find(magic)
+    """Yield the PTX texts in an object."""
     kinds = set()
-    while 0 <= at <= len(data) - 16:
-        header, size = struct.unpack_from("<HQ", data, at + 6)
-        part, end = at + header, min(at + header + size, len(data))
-        while part + 48 <= end:
-            kind, _, head, payload = struct.unpack_from("<HHIQ", data, part)
-            if head < 48 or part + head + payload > end:
-                break
-            kinds.add(kind)
-            if kind == _PTX:
-                if struct.unpack_from("<Q", data, part + 40)[0] & _COMPRESSED:
-                    raise Wrong("its PTX is compressed: build with --compress-mode=none")
-                yield data[part + head : part + head + payload].rstrip(b"\0").decode()
-            part += head + payload
-        at = data.find(magic, max(part, at + 8))
-    if kinds and _PTX not in kinds:
+    for part in fat_binary.parts_of(data):
+        kinds.add(part.kind)
+        if part.kind != fat_binary.PTX:
+            continue
+        if part.is_compressed:
+            raise Wrong("its PTX is compressed: build with --compress-mode=none")
+        yield part.data.rstrip(b"\0").decode()
+    if kinds and fat_binary.PTX not in kinds:
         raise Wrong("it has no PTX, only machine code")
 
 

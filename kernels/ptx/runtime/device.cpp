@@ -10,9 +10,6 @@
 namespace ge::ptx {
 namespace {
 
-int64_t round_up(int64_t value, int64_t to) {
-  return (value + to - 1) / to * to;
-}
 int attribute_of(const Runtime& runtime, cudaDeviceAttr attribute) {
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:

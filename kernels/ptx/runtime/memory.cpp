@@ -75,8 +75,7 @@ void* allocate(Runtime& runtime, size_t bytes) {
   const size_t whole = (bytes + kAlign - 1) / kAlign * kAlign + kAlign;
   auto* const made = static_cast<char*>(std::aligned_alloc(kAlign, whole));
   if (made == nullptr) throw std::bad_alloc();
-  const uint32_t poison = runtime.machine.settings.poison;
-  for (size_t at = 0; at < whole; at += sizeof poison) std::memcpy(made + at, &poison, 4);
+  fill(made, whole, runtime.machine.settings.poison);
   runtime.allocated[made] = bytes;
   runtime.used += bytes;
   runtime.machine.memory.add(made, int64_t(bytes), true, "an allocation");
