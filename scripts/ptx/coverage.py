@@ -14,8 +14,8 @@ unreached.json explains: code that no simulator can reach. `--show` prints the l
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
-import math
 import os
 import sys
 import time
@@ -82,7 +82,6 @@ class Outcome:
     task: Task
     reached: Reached
     ran: int = 0
-    left: int = 0  # cases for which there was no time
     wrong: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -92,7 +91,7 @@ def run(task: Task, most_seconds: float) -> Outcome:
 
     Args:
         task: What is run.
-        most_seconds: After these no further small case is begun.
+        most_seconds: For each tier and way to kernels, after which no further case is drawn.
     """
     use_own_modules()
     interpreter.set_to(counts=1)
@@ -101,9 +100,11 @@ def run(task: Task, most_seconds: float) -> Outcome:
     if task == LEARNER:
         outcome.ran, outcome.wrong = learner_cases.run()
     elif task.name:
-        small = small_cases.cases_of(task.name)[task.part :: PARTS]
-        cases = small_cases.run_cases(task.name, small, most_seconds)
-        outcome.ran, outcome.left, outcome.wrong = cases.ran, cases.left, cases.wrong
+        streams = small_cases.streams_of(task.name)[task.part :: PARTS]
+        drawn = (stream.until_quiet(most_seconds) for stream in streams)
+        kinds = small_cases.kinds_of(task.name)[task.part :: PARTS]
+        cases = small_cases.run_cases(task.name, itertools.chain(*drawn, kinds))
+        outcome.ran, outcome.wrong = cases.ran, cases.wrong
     for way in () if task.name else WAYS[task.part]:
         runs = golden.run(task.stem, way, golden_cases.FOLDER)
         outcome.ran += runs.runs
@@ -147,8 +148,7 @@ def run_all(
             if not task.name:
                 recorded.add(outcome.reached)
             wrong += outcome.wrong
-            left = f"{outcome.left} not begun, " if outcome.left else ""
-            said = f"{outcome.ran} runs, {left}{outcome.seconds:.1f} s, {whole.summary()}"
+            said = f"{outcome.ran} runs, {outcome.seconds:.1f} s, {whole.summary()}"
             print(f"{task}: {said}", flush=True)
             for line in outcome.wrong:
                 print(f"  DIFFERS: {line}", flush=True)
@@ -164,7 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--show", action="store_true", help="run nothing, show the last run")
     parser.add_argument("--add", action="store_true", help="to what the last run has reached")
     parser.add_argument(
-        "--seconds", type=float, default=math.inf, help="most for half of an id's small cases"
+        "--seconds", type=float, default=60.0, help="most for the drawn cases of a way to kernels"
     )
     parser.add_argument("--lines", type=int, default=20, help="source lines shown per module")
     parser.add_argument("--json", type=Path, help="keep what was reached in this file")

@@ -29,6 +29,7 @@ def library() -> ctypes.CDLL:
     found = ctypes.CDLL(str(places.runtime_file(places.PTX)))
     found.ge_ptx_get.restype = ctypes.c_uint64
     found.ge_ptx_edited.restype = ctypes.c_uint64
+    found.ge_ptx_executed.restype = ctypes.c_uint64
     found.ge_ptx_report.restype = ctypes.c_size_t
     found.ge_ptx_fault.restype = ctypes.c_char_p
     return found
@@ -155,6 +156,11 @@ class Kernel:
         """Yield the rows of all functions."""
         for rows in self.functions.values():
             yield from rows
+
+
+def executed() -> int:
+    """Return how many instructions some lane has executed since counting began."""
+    return int(library().ge_ptx_executed())
 
 
 def report() -> list[Kernel]:

@@ -50,9 +50,14 @@ class Counted:
         """How many were executed."""
         return sum(self.done)
 
-    def missing(self) -> Iterator[Row]:
-        """Yield those that were not."""
-        return (row for row, done in zip(self.rows, self.done, strict=True) if not done)
+    def missing(self) -> Iterator[tuple[Row, Row]]:
+        """Yield those that were not, each with the executed one in front of it."""
+        before = ("", "")
+        for row, done in zip(self.rows, self.done, strict=True):
+            if done:
+                before = row
+            else:
+                yield row, before
 
 
 @dataclass
@@ -139,30 +144,46 @@ def sizes_of(text: str) -> dict[str, int]:
 class Reason:
     """Why no simulator reaches some instructions.
 
-    A row has it if all that is given matches: the kernel's name, the file, the text of the source
-    line, the opcode.
+    A row has it if all that is given matches: the module, the kernel's name, the file, the text of
+    the source line, the opcode; and `behind`, the text of the source line of the branch that is not
+    taken to it: of the executed instruction in front of the row.
     """
 
     why: str
+    module: str = ""
     kernel: str = ""
     file: str = ""
     line: str = ""
     opcode: str = ""
+    behind: str = ""
     used: int = 0
 
-    def holds(self, kernel: str, row: Row) -> bool:
-        """Whether it is the reason of a row."""
+    def is_of(self, module: str, kernel: str) -> bool:
+        """Whether it can be the reason of rows of a kernel."""
+        return bool(re.search(self.module, module) and re.search(self.kernel, kernel))
+
+    def holds(self, row: Row, before: Row) -> bool:
+        """Whether it is the reason of a row of such a kernel."""
         source, opcode = row
-        file, _, number = source.rpartition(":")
         return bool(
-            re.search(self.kernel, kernel)
-            and re.search(self.file, file)
+            re.search(self.file, source.rpartition(":")[0])
             and re.search(self.opcode, opcode)
-            and (not self.line or re.search(self.line, _text_of(file, int(number or 0))))
+            and (not self.line or re.search(self.line, _text_at(source)))
+            and (not self.behind or re.search(self.behind, _text_at(before[0])))
         )
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether it explains single rows, not a whole kernel."""
+        return bool(self.file or self.line or self.opcode or self.behind)
 
 
 _sources: dict[str, list[str]] = {}
+
+
+def _text_at(source: str) -> str:
+    file, _, number = source.rpartition(":")
+    return _text_of(file, int(number or 0))
 
 
 def _text_of(file: str, number: int) -> str:
@@ -178,24 +199,25 @@ def read_reasons(file: Path) -> list[Reason]:
     return [Reason(**each) for each in json.loads(file.read_text(encoding="utf-8"))]
 
 
-def explained(kernel: str, counted: Counted, reasons: Sequence[Reason]) -> tuple[int, list[Row]]:
+def explained(
+    module: str, kernel: str, counted: Counted, reasons: Sequence[Reason]
+) -> tuple[int, list[Row]]:
     """Return how many missing instructions have a reason, and those that have none."""
     known, without = 0, []
-    # A reason of single lines explains nothing in a kernel that has not run at all.
-    known_here = [each for each in reasons if counted.executed or not (each.file or each.line)]
-    for row in counted.missing():
-        reason = next((each for each in known_here if each.holds(kernel, row)), None)
+    of_kernel = [each for each in reasons if each.is_of(module, kernel)]
+    # A reason of single rows explains nothing in a kernel that has not run at all.
+    of_rows = [each for each in of_kernel if counted.executed or not each.is_of_rows]
+    for row, before in counted.missing():
+        reason = next((each for each in of_rows if each.holds(row, before)), None)
         if reason is None:
             without.append(row)
         else:
             reason.used += 1
             known += 1
-    if not counted.rows:
-        whole = [r for r in reasons if r.kernel and not (r.file or r.line or r.opcode)]
-        if any(re.search(reason.kernel, kernel) for reason in whole):
-            known = counted.unread
-            for reason in whole:
-                reason.used += bool(re.search(reason.kernel, kernel))
+    of_all = [each for each in of_kernel if not each.is_of_rows]
+    if not counted.rows and of_all:
+        known = counted.unread
+        of_all[0].used += 1
     return known, without
 
 
@@ -206,7 +228,7 @@ def judge(
     problems, done, total = [], 0, 0
     shown = names([kernel for _, kernel in whole.kernels])
     for (object_name, kernel), counted in sorted(whole.kernels.items()):
-        known, _ = explained(shown[kernel], counted, reasons)
+        known, _ = explained(object_name, shown[kernel], counted, reasons)
         done, total = done + counted.executed + known, total + counted.total
         share = percent(counted.executed + known, counted.total)
         if share < of_a_kernel:
@@ -264,7 +286,7 @@ def table(recorded: Reached, whole: Reached, reasons: Sequence[Reason], lines: i
         of_module, missing = _Sum(), defaultdict[str, list[str]](list)
         said.append(f"\n{module}: recorded runs, all runs, explained")
         for name, before, counted in kernels:
-            known, without = explained(name, counted, reasons)
+            known, without = explained(module, name, counted, reasons)
             one = _Sum(before.executed, counted.executed, known, counted.total)
             of_module.add(one)
             note = "" if counted.rows else " (never asked for)"

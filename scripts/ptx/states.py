@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,20 @@ def _numbers(described: dict[str, Any]) -> list[Any]:
         float(v) if is_float else int(v) for v in some if v is not None and least <= v <= most
     ]
     return sorted(set(inside))
+
+
+def near(described: dict[str, Any], held: Any, random: Random) -> list[Any]:
+    """Return numbers around one that a parameter has now, and one between its bounds."""
+    if described.get("names") or described["type"] in ("bool", "string") or held is None:
+        return []
+    low, high = described["low"], described["high"]
+    least = -MODERATE if low is None else low
+    most = MODERATE if high is None else high
+    if described["type"].startswith("float"):
+        some = [random.uniform(least, most), held * random.uniform(0.5, 1.5)]
+    else:
+        some = [random.randint(int(least), int(most)), *(held + k for k in (-3, -2, -1, 1, 2, 3))]
+    return [value for value in some if least <= value <= most]
 
 
 def ends(column: dict[str, Any], kind: np.dtype[Any]) -> tuple[float, float]:

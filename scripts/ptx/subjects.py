@@ -11,7 +11,8 @@ import itertools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 from gpu_envs.benchmark.worlds import output_bytes
 from gpu_envs.building import places
@@ -31,14 +32,47 @@ class Subject:
     name: str
     described: dict[str, Any]
     tier: int  # which of the sizes that are compiled
-    sets: list[Parameters]  # of this tier, all of them small; cases take them in turn
+    sets: list[Parameters]  # of this tier, known ones first; cases take them in turn
     variants: list[Parameters]  # that tests play, of any tier; known to the first tier only
+    most: int  # bytes of a record in sets that are drawn
+
+    def near(self, base: Parameters, random: Random) -> Parameters:
+        """Return a set of this tier with other values of up to three parameters of one of it."""
+        for _ in range(DRAWS):
+            drawn = base | self._some_values(base, random)
+            size = size_of(self.name, drawn)
+            if size is not None and size.tier == self.tier and size.record <= self.most:
+                return drawn
+        return base
+
+    def _some_values(self, base: Parameters, random: Random) -> Parameters:
+        every = self.described["parameters"]
+        count = random.choice((0, 1, 1, 2, 3)) if every else 0
+        chosen = random.sample(every, min(count, len(every)))
+        found = {}
+        for parameter in chosen:
+            held = base.get(parameter["name"], parameter["default"])
+            values = [*states.values_of(parameter), *states.near(parameter, held, random)]
+            found |= {parameter["name"]: random.choice(values)} if values else {}
+        return found
 
 
-LARGEST = 1 << 20  # bytes of a world and its outputs
+DRAWS = 8  # until the set is taken as it is
+
+
+class Size(NamedTuple):
+    """What a set of parameters leads to."""
+
+    tier: int
+    record: int  # bytes
+    whole: int  # the same with all outputs
+
+
+LARGEST = 8 << 20  # bytes of a world and its outputs
 LARGER = 4  # times the smallest record of a tier: larger worlds take part as variants only
 
 
+@functools.cache
 def subjects_of(name: str) -> list[Subject]:
     """Return an environment once for each tier that some known parameters lead to."""
     described = registration.find(name)
@@ -52,34 +86,32 @@ def subjects_of(name: str) -> list[Subject]:
     for given in (*variants, *others):
         size = size_of(described["id"], given)
         # Single values stand for a tier only where nothing else does.
-        if size is not None and (given in variants or size[0] not in tiers):
-            tiers.setdefault(size[0], []).append((size[1], given))
+        if size is not None and (given in variants or size.tier not in tiers):
+            tiers.setdefault(size.tier, []).append((size.record, given))
     found: list[Subject] = []
     for tier, held in tiers.items():
         most = LARGER * min(size for size, _ in held)
         sets = [given for size, given in held if size <= most]
-        changed = _changed(described, tier, sets[0], most)
-        # Every second case is of a known set.
-        known = itertools.cycle(sets)
-        turns = [given for other in changed[:CHANGED] for given in (next(known), other)]
-        turns += sets if not changed else []
-        found.append(Subject(described["id"], described, tier, turns, [] if found else variants))
+        sets += _changed(described, tier, sets[0], most)[:CHANGED]
+        found.append(
+            Subject(described["id"], described, tier, sets, [] if found else variants, most)
+        )
     return found
 
 
-CHANGED = 80  # sets in which one value differs, for each tier
+CHANGED = 150  # sets in which one value differs, for each tier
 
 
 def _changed(described: dict[str, Any], tier: int, own: Parameters, most: int) -> list[Parameters]:
-    """Return sets of a tier that differ from one of it in the value of one parameter."""
-    found = []
+    """Return sets of a tier that differ from one of it in one parameter, each in turn."""
+    found: list[list[Parameters]] = []
     for parameter in described["parameters"]:
-        for value in states.values_of(parameter):
-            given = own | {parameter["name"]: value}
-            size = size_of(described["id"], given)
-            if size is not None and size[0] == tier and size[1] <= most:
-                found.append(given)
-    return found
+        given = [own | {parameter["name"]: value} for value in states.values_of(parameter)]
+        sizes = [size_of(described["id"], each) for each in given]
+        fits = [size and size.tier == tier and size.record <= most for size in sizes]
+        found.append([each for each, is_fit in zip(given, fits, strict=True) if is_fit])
+    turns = itertools.chain.from_iterable(itertools.zip_longest(*found))
+    return [each for each in turns if each is not None]
 
 
 def variants_of(described: dict[str, Any]) -> list[Parameters]:
@@ -95,9 +127,14 @@ def variants_of(described: dict[str, Any]) -> list[Parameters]:
     return found
 
 
-def size_of(name: str, given: Parameters) -> tuple[int, int] | None:
-    """Return tier and bytes of a record; None where worlds are refused, or no small ones."""
-    target = native.cpu_target()
+def size_of(name: str, given: Parameters) -> Size | None:
+    """Return tier and bytes of a world; None where worlds are refused, or too large."""
+    return _size_of(name, json.dumps(given, sort_keys=True))
+
+
+@functools.cache
+def _size_of(name: str, parameters: str) -> Size | None:
+    given, target = json.loads(parameters), native.cpu_target()
     files = native.data_files(target, name)
     try:
         simulator = native.at(target, name).Simulator(name, 1, data_files=files, parameters=given)
@@ -105,8 +142,8 @@ def size_of(name: str, given: Parameters) -> tuple[int, int] | None:
         return None
     facts, record = json.loads(simulator.instance), simulator.record_bytes
     simulator.close()
-    is_small = record + sum(output_bytes(facts).values()) <= LARGEST
-    return (facts["tier"], record) if is_small else None
+    whole = record + sum(output_bytes(facts).values())
+    return Size(facts["tier"], record, whole) if whole <= LARGEST else None
 
 
 # ---- ways

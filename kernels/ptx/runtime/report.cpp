@@ -143,6 +143,15 @@ void write_report_of_environment(const Runtime& runtime) {
   if (!write_report(runtime, path))
     std::fprintf(stderr, "%s: cannot write %s\n", kReportVariable, path.c_str());
 }
+uint64_t executed_of(const Runtime& runtime) {
+  uint64_t executed = 0;
+  for (const auto& binary : runtime.loaded.binaries)
+    for (const auto& [name, kernel] : binary->kernels)
+      for (const auto& [function, code] : kernel->codes)
+        executed += uint64_t(std::count_if(code->counts.begin(), code->counts.end(),
+                                           [](const Count& count) { return count.lanes > 0; }));
+  return executed;
+}
 void clear_counts(Runtime& runtime) {
   for (const auto& binary : runtime.loaded.binaries)
     for (const auto& [name, kernel] : binary->kernels) {

@@ -84,6 +84,10 @@ int ge_ptx_write_report(const char* path) {
   const Lock lock;
   return write_report(Runtime::get(), path) ? 0 : -1;
 }
+uint64_t ge_ptx_executed(void) {
+  const Lock lock;
+  return executed_of(Runtime::get());
+}
 void ge_ptx_clear_counts(void) {
   const Lock lock;
   clear_counts(Runtime::get());

@@ -24,6 +24,8 @@ uint64_t ge_ptx_get(const char* name);
 size_t ge_ptx_report(char* to, size_t room);
 /// 0, or -1: the file cannot be written.
 int ge_ptx_write_report(const char* path);
+/// Instructions that some lane has executed since the counters were cleared.
+uint64_t ge_ptx_executed(void);
 void ge_ptx_clear_counts(void);
 
 // ---- planted faults: PTX is changed when it is read, which is when a kernel of its object is

@@ -56,7 +56,7 @@ def _merged(*runs: list[int]) -> Reached:
 def test_an_instruction_counts_that_any_process_has_executed() -> None:
     counted = _merged([32, 0, 0, 0], [0, 0, 5, 0]).kernels["a.so", "k"]
     assert (counted.executed, counted.total) == (2, 4)
-    assert [source for source, _ in counted.missing()] == [
+    assert [row[0] for row, _ in counted.missing()] == [
         "kernels/engine/rows.hpp:2",
         "kernels/engine/rows.hpp:4",
     ]
@@ -93,6 +93,19 @@ def test_a_reason_explains_the_lines_that_it_names(monkeypatch: pytest.MonkeyPat
         Reason("the kernel's end", kernel="^k$", line="^d$"),
     ]
     assert reached.judge(whole, reasons, 90, 95, is_all=True) == []
+
+
+def test_a_reason_explains_what_lies_behind_a_branch(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["a", "if (never)", "c", "d", "e"]
+    monkeypatch.setitem(reached._sources, "kernels/engine/rows.hpp", lines)
+    whole = _merged([1, 1, 0, 1, 0])
+    reason = Reason("it never is", behind=r"if \(never\)")
+    assert reached.explained("a.so", "k", whole.kernels["a.so", "k"], [reason]) == (
+        1,
+        [("kernels/engine/rows.hpp:5", "add.s32")],
+    )
+    other = Reason("it never is", module="^b", behind=r"if \(never\)")
+    assert reached.explained("a.so", "k", whole.kernels["a.so", "k"], [other])[0] == 0
 
 
 def test_a_reason_that_matches_nothing_is_an_error() -> None:

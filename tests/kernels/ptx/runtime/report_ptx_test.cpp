@@ -75,7 +75,15 @@ GE_TEST(a_report_has_a_row_for_each_instruction_run_or_not) {
   // Unknown until it is asked for.
   CHECK_EQ(between(between(text, "{\"name\": \"never_asked_for\"", "]}"), "\"functions\": [", "]"),
            "");
+  const uint64_t executed = ge_ptx_executed();
+  CHECK(executed > 0);
+  ge_ptx_set("counts", 1);
+  CHECK_EQ(launch(object.kernel("counted_kernel"), {dim3(3), dim3(32)}, words.at(), 1u),
+           cudaSuccess);
+  ge_ptx_set("counts", 0);
+  CHECK_EQ(ge_ptx_executed(), executed);  // nothing for the first time
   ge_ptx_clear_counts();
+  CHECK_EQ(ge_ptx_executed(), 0u);
   const std::string cleared = between(report(), "{\"name\": \"counted_kernel\", ", "]]}]}");
   CHECK_EQ(between(cleared, "\"launches\": ", ","), "0");
   CHECK(cleared.find(",1,77," + std::to_string(number_of(opcodes, "st.global.u32")) + "," +

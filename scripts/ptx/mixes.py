@@ -1,0 +1,131 @@
+"""Small cases drawn at random: parameters, options, actions and states of all kinds together.
+
+Kernels of other tiers, schedules and numbers of lanes need the same cases as the first, and a loop
+that the compiler has unrolled needs every remainder. So cases are drawn without end, and a caller
+goes on for as long as they reach something new.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from gpu_envs.benchmark.worlds import LEAN
+from gpu_envs.known.outputs import OUTPUTS
+from scripts.ptx import interpreter, states
+from scripts.ptx.acts import SHORT, Act, draws, frozen, moves, play, reset_with, seeds
+from scripts.ptx.plays import bad_actions, in_type
+from scripts.ptx.subjects import Parameters, Subject, Way, size_of
+
+MODES = ("SameStep", "NextStep", "Disabled")
+TYPES = ("int64", "int32", "uint8", "float32", "float64")
+FEW = (1, 2, 3, 5, 7, 33)  # worlds
+MOST_BYTES = 8 << 20  # of a case's worlds with their outputs
+QUIET = 40  # cases in a row that reach nothing new
+
+
+@dataclass(frozen=True)
+class Case:
+    """Worlds of both machines, and what is done with them."""
+
+    title: str
+    act: Act
+    worlds: int = 3
+    parameters: Parameters = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)  # of a Pair
+    settings: dict[str, int] = field(default_factory=dict)  # of the interpreter
+    slab: bool = False  # with as little shared memory as these worlds can be made with
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Cases of a tier and a way to kernels, drawn without end; the same ones each time."""
+
+    subject: Subject
+    way: Way
+
+    def __iter__(self) -> Iterator[Case]:
+        subject, way = self.subject, self.way
+        said = "" if subject.variants else f"tier {subject.tier}: "
+        said += f"{way}: " if str(way) else ""
+        random = Random(f"{subject.name} {subject.tier} {way}")
+        for number, base in enumerate(itertools.cycle(subject.sets)):
+            settings = {"multiprocessors": 1} if random.random() < 0.3 else {}
+            worlds = random.choice((*FEW, 40) if settings else FEW)
+            parameters = subject.near(base, random) if random.random() < 0.7 else base
+            size = size_of(subject.name, parameters)
+            yield Case(
+                f"{said}mix {number}",
+                _act(subject, random),
+                min(worlds, max(1, MOST_BYTES // (size.whole if size else 1))),
+                parameters,
+                way.options | _options(subject, random),
+                settings,
+                way.slab,
+            )
+
+    def until_quiet(self, most_seconds: float) -> Iterator[Case]:
+        """Yield cases of all sets, and on, until QUIET in a row execute nothing for the first time.
+
+        Args:
+            most_seconds: After these no further case is begun.
+        """
+        begun, before, quiet = time.monotonic(), interpreter.executed(), 0
+        for number, case in enumerate(self):
+            is_done = number >= len(self.subject.sets) and quiet >= QUIET
+            if is_done or time.monotonic() - begun > most_seconds:
+                return
+            yield case
+            now = interpreter.executed()
+            quiet = 0 if now > before else quiet + 1
+            before = now
+
+
+def _act(subject: Subject, random: Random) -> Act:
+    seed = random.randrange(1 << 30)
+    whole = [play(5), play(12, "legal", seed), play(5, "ends"), play(24, "stubborn", seed), draws]
+    whole += [seeds, frozen, moves, bad_actions, *map(in_type, TYPES)]
+    whole += [states.at_random(seed), states.at_random(seed), states.one_at_random(seed)]
+    resets = subject.described["reset_options"]
+    if resets and random.random() < 0.5:
+        chosen = random.sample(resets, random.randrange(len(resets)) + 1)
+        return reset_with({each["name"]: random.choice(_values(each)) for each in chosen})
+    return random.choice(whole)
+
+
+def _values(option: dict[str, Any]) -> list[Any]:
+    return [option["default"], *states.values_of(option)]
+
+
+def _options(subject: Subject, random: Random) -> dict[str, Any]:
+    rolled = ("own", "padded", "split") if subject.described.get("roles") else ("own",)
+    few = [name for name in OUTPUTS if name not in LEAN]
+    options: dict[str, Any] = {
+        "dtype": random.choice(("own", "own", "uint8", "float32", "bits")),
+        "roles": random.choice(rolled),
+        "actions": random.choice(("own", "own", "flat")),
+        "autoreset_mode": random.choice(("SameStep", *MODES)),
+        "ends": random.choice(("agent", "world")),
+        "max_episode_steps": random.choice((0, 1, SHORT, SHORT)),
+        "block": random.choice((0, 32, 64, 128, 256)),
+        "shift": random.choice((0, 0, 1, 2, 4, 8, 12, 60)),
+        "final_rows": random.choice(("own", "own", "keep")),
+        "is_kept": random.random() < 0.4,
+        "first_world": random.choice((0, 0, 0, 2**33)),
+    }
+    if random.random() < 0.4:
+        options["outputs"] = (*LEAN, *random.sample(few, random.randrange(len(few))))
+    if random.random() < 0.1:
+        options["outputs"] = tuple(random.sample(OUTPUTS, random.randrange(len(OUTPUTS))))
+    if random.random() < 0.1:
+        options["dependent_launch"] = False
+    return {
+        key: value for key, value in options.items() if value not in ("own", 0) or key in SWITCHES
+    }
+
+
+SWITCHES = ("dependent_launch",)  # options whose False is not their default
