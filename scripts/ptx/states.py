@@ -71,13 +71,17 @@ def mixed(column: dict[str, Any], held: Array, random: np.random.Generator, shar
     """Return a column with a share of its values replaced by others of its range."""
     kind = held.dtype
     low, high = ends(column, kind)
+    others = random.permutation(held.reshape(-1)).reshape(held.shape)  # of another row or world
     if kind.kind == "f":
         some = [low, high, 0.0, 0.5, -1.0, 1.0, 3.0]
         some = [*(v for v in some if low <= v <= high), *random.uniform(low, high, 4)]
+        near = others + random.choice(np.array([0, 0.01, -0.3, 1], kind), held.shape)
+        others = np.clip(np.where(np.isfinite(near), near, 0), low, high).astype(kind)
     else:
         some = [low, high, low + 1, high - 1, (int(low) + int(high)) // 2, 0, 1, 2]
         some = [v for v in some if low <= v <= high]
     drawn = random.choice(np.array(some, kind), held.shape)
+    drawn = np.where(random.random(held.shape) < 0.5, others, drawn)
     found = np.where(random.random(held.shape) < share, drawn, held).astype(kind)
     if "last_high" in column:  # of a bitmap whose last word is shorter
         found[:, -1] = np.minimum(found[:, -1], np.array(column["last_high"], kind))

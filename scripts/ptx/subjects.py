@@ -49,6 +49,9 @@ class Subject:
         every = self.described["parameters"]
         count = random.choice((0, 1, 1, 2, 3)) if every else 0
         chosen = random.sample(every, min(count, len(every)))
+        # A name stands for many values.
+        named = [parameter for parameter in every if parameter.get("names")]
+        chosen += [random.choice(named)] if named and random.random() < 0.5 else []
         found = {}
         for parameter in chosen:
             held = base.get(parameter["name"], parameter["default"])
