@@ -9,6 +9,11 @@ namespace ge {
 
 #if defined(__CUDA_ARCH__)
 
+/// The same number, computed before what follows: nvcc would move the sum that it is into a loop.
+GE_FN int64_t settled(int64_t number) {
+  asm("" : "+l"(number));
+  return number;
+}
 GE_FN int count_bits(uint32_t word) {
   return __popc(word);
 }
@@ -52,6 +57,9 @@ GE_FN double hardware_fma(double a, double b, double c) {
 
 #else
 
+GE_FN int64_t settled(int64_t number) {
+  return number;
+}
 GE_FN int count_bits(uint32_t word) {
   return __builtin_popcount(word);
 }

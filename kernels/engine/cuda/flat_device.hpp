@@ -32,10 +32,11 @@ template <class Job, class Work>
 __global__ void __launch_bounds__(cuda::kFlatThreads)
     flat_squads_kernel(const __grid_constant__ Work work) {
   DeviceLanes::wait_for_previous();
-  const int64_t i =
-      (int64_t(DeviceLanes::block()) * DeviceLanes::threads() + DeviceLanes::thread()) /
-      Squad::kLanes;
-  if (i < work.count) Job::run(work, i, DeviceLanes::thread() % Squad::kLanes);
+  // Blocks are of whole squads, and all numbers are below 2^31.
+  const auto thread = unsigned(DeviceLanes::thread());
+  const int64_t i = int64_t(DeviceLanes::block()) * (DeviceLanes::threads() / Squad::kLanes) +
+                    thread / Squad::kLanes;
+  if (i < work.count) Job::run(work, i, int(thread % Squad::kLanes));
 }
 template <class Job, class Work>
 __global__ void __launch_bounds__(kFlatTeam) flat_teams_kernel(const __grid_constant__ Work work) {

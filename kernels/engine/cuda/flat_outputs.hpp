@@ -11,18 +11,12 @@ namespace ge {
 
 namespace flat {
 
-/// The position of row i of a role's agents over all worlds.
-template <class R, class W>
-GE_FN FlatPlace place_of(const W& work, int64_t i) {
-  return flat_place(i, agents_in<R>(work.shared.params));
-}
-
 /// Outputs of one number per agent, those that follow one another in one go: a launch takes longer
 /// than the numbers.
 template <class E, class... W>
 struct WriteJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
-    const FlatPlace at = flat_place(i, agents_of(work.shared));
+    const FlatPlace at = work.place(i);
     if (!work.on(at.world)) return;
     const auto cells = work.cells(at.world);
     (write(W{}, cells, at.row), ...);
@@ -44,7 +38,7 @@ struct WriteJob {
 template <class E, class R>
 struct ClearEndedJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
-    const FlatPlace at = place_of<R>(work, i);
+    const FlatPlace at = work.place(i);
     if (!has_ended<R>(work.shared, at.world, at.row)) return;
     for_each_final_row<E, R>(work.shared, at.world, at.row, [](char* to, int64_t bytes) GE_LAMBDA {
       clear_run(reinterpret_cast<uint8_t*>(to), bytes, 0, 1);
@@ -69,7 +63,7 @@ template <class E, Output kOutput, auto F, class R>
 struct FixedRowJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
     using Row = RowOf<F>;
-    const FlatPlace at = place_of<R>(work, i);
+    const FlatPlace at = work.place(i);
     if (!work.on(at.world)) return;
     const Output output = target_of<kOutput>(work.final);
     const RowsAt rows = rows_at<E, R, kOutput>(work.shared, output);
@@ -90,12 +84,12 @@ struct TileJob {
   static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
     const ImageTarget target = image_target<E, R>(work.shared, work.final);
     const int tiles = tiles_of(target.form);
-    const int64_t picture = i / tiles;
-    const FlatPlace at = place_of<R>(work, picture);
+    const FlatPlace at = work.place(i);
     if (!work.on(at.world)) return;
-    put_part<F, typename R::Agent>(work.cells(at.world, lane, Squad::kLanes), at.row, picture,
-                                   target, tile_of(target.form, int(i - picture * tiles)),
-                                   work.final);
+    const int row = at.row / tiles;
+    const int64_t picture = int64_t{at.world} * agents_in<R>(work.shared.params) + row;
+    put_part<F, typename R::Agent>(work.cells(at.world, lane, Squad::kLanes), row, picture, target,
+                                   tile_of(target.form, at.row - row * tiles), work.final);
   }
 };
 /// Makes rows of floats in place, by a lane or by a squad.
@@ -103,7 +97,7 @@ template <class E, Output kOutput, auto F, class R>
 struct FloatRowJob {
   using Row = role_row<E, R, kOutput>;
   static GE_FN void run(const Work<E>& work, int64_t i, int lane = 0, int lanes = 1) {
-    const FlatPlace at = place_of<R>(work, i);
+    const FlatPlace at = work.place(i);
     if (!work.on(at.world)) return;
     const WideTarget target =
         role_target<E, R, kOutput>(work.shared, target_of<kOutput>(work.final));
@@ -125,7 +119,7 @@ struct AlikeRowsJob {
     const WideTarget target =
         role_target<E, R, kOutput>(work.shared, target_of<kOutput>(work.final));
     const int rows = agents_in<R>(work.shared.params);
-    const FlatPlace at = flat_place(i, AlikeTile::count(rows, target.elements));
+    const FlatPlace at = work.place(i);
     if (!work.on(at.world)) return;
     put_tile<F, typename R::Agent, Row>(work.cells(at.world, lane, Squad::kLanes), at.row, rows,
                                         target, row_index<R>(work.shared, at.world, 0), work.final);

@@ -13,7 +13,7 @@ struct ChunkJob {
   using Tables = MatchingTables<F, SchemaOf<E>>;
   using Executor = LaneGroup<E, Phase<"flat", Lanes<32>>, 32, Service>;
   static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
-    const FlatPlace at = flat_place(i, chunks_of(work.shared.params, Tables{}));
+    const FlatPlace at = work.place(i);
     if (!work.on(at.world)) return;
     // A warp stands for a group of 32 lanes; a chunk needs neither staging nor counts.
     const GroupPlace place{lane, 0, lane, kNoList, nullptr, nullptr};

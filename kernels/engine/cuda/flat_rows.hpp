@@ -25,7 +25,7 @@ template <class E, class Job>
 struct RowJob {
   using T = typename Job::Table;
   static GE_FN void run(const Work<E>& work, int64_t i) {
-    const FlatPlace at = flat_place(i, int(rows_enqueued<T>(work.shared.params)));
+    const FlatPlace at = work.place(i);
     if (!work.on(at.world)) return;
     const auto cells = work.cells(at.world);
     if (at.row < cells.template rows<T>() && cells.template alive<T>(at.row)) Job{}(cells, at.row);
@@ -34,7 +34,7 @@ struct RowJob {
 template <class E, auto F, class T>
 struct TogetherJob {
   static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
-    const FlatPlace at = flat_place(i, int(rows_enqueued<T>(work.shared.params)));
+    const FlatPlace at = work.place(i);
     if (!work.on(at.world)) return;
     const auto cells = work.cells(at.world, lane, Squad::kLanes);
     if (at.row < cells.template rows<T>() && cells.template alive<T>(at.row))

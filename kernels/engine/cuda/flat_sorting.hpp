@@ -11,7 +11,7 @@ namespace flat {
 template <class E, auto Key, class T, class Starts>
 struct KeyJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
-    const FlatPlace at = flat_place(i, int(rows_of<T>(work.shared.params)));
+    const FlatPlace at = work.place(i);
     const int keys = int(rows_of<Starts>(work.shared.params)) - 1;
     // Worlds that are left out get keys too: every world keeps its part of the sorted rows.
     const int key = key_of_row<Key, T>(work.cells(at.world), at.row, keys);
@@ -29,7 +29,7 @@ struct PlaceJob {
   }
   static GE_FN void run(const Work<E>& work, int64_t i) {
     const auto& params = work.shared.params;
-    const FlatPlace at = flat_place(i, int(per_world(params)));
+    const FlatPlace at = work.place(i);
     if (!work.on(at.world)) return;
     const int rows = int(rows_of<T>(params)), keys = int(rows_of<Starts>(params)) - 1;
     const auto cells = work.cells(at.world);

@@ -10,10 +10,31 @@
 #include "engine/cuda/flat_memory.hpp"
 #include "engine/cuda/group.hpp"
 #include "engine/graph/host_walk.hpp"
+#include "engine/maths/math.hpp"
 
 namespace ge {
 
 inline constexpr int kFlatLevels = kMostNested;  // of masks: outside of all, nobody is left out
+
+/// Where element i of `per_world` per world lies.
+struct FlatPlace {
+  int world, row;
+};
+/// Elements of each world, and what finds an element's world by one product: the host divides.
+struct FlatShare {
+  int64_t per_world = 1;
+  uint64_t inverse = ~uint64_t{0};
+
+  FlatShare() = default;
+  explicit FlatShare(int64_t elements) : per_world(elements), inverse(~uint64_t{0} / elements) {}
+  GE_FN FlatPlace place(int64_t i) const {
+    // The product is the quotient or one less, as long as i is below 2^63.
+    const auto world = int64_t(detail::multiply(uint64_t(i), inverse).high);
+    const int64_t row = i - world * per_world;
+    const bool next = row >= per_world;
+    return {int(world) + (next ? 1 : 0), int(next ? row - per_world : row)};
+  }
+};
 
 /// The kernel's parameter: everything a job knows.
 template <class S>
@@ -24,9 +45,11 @@ struct FlatWork {
   Shared<S> shared;
   FlatMemory memory;
   int64_t count;  // of rows or squads
+  FlatShare share;
   int32_t level;
   bool final;
 
+  GE_FN FlatPlace place(int64_t i) const { return share.place(i); }
   GE_FN bool on(int world) const {
     return level == 0 || memory.masks[int64_t(level - 1) * shared.worlds + world] != 0;
   }
@@ -45,16 +68,6 @@ struct FlatWork {
             lanes};
   }
 };
-
-/// Where element i of `rows` per world lies.
-struct FlatPlace {
-  int world, row;
-};
-// The division in 64 bits: worlds times rows may pass 2^31.
-GE_FN FlatPlace flat_place(int64_t i, int rows) {
-  const int64_t world = i / rows;
-  return {int(world), int(i - world * rows)};
-}
 
 namespace flat {
 
@@ -89,7 +102,7 @@ struct FlatWalk {
   FlatWork<S> work;
 
   FlatWalk(Machine& own, const Shared<S>& shared, const FlatMemory& memory)
-      : machine(own), work{shared, memory, 0, 0, false} {}
+      : machine(own), work{shared, memory, 0, {}, 0, false} {}
 
   static constexpr bool walks_on_host = true;  // host_walk.hpp
   const Shared<S>& call() const { return work.shared; }
@@ -105,15 +118,21 @@ struct FlatWalk {
 
 // ---- enqueueing a job for `rows` rows of each world
 
+/// Sets what jobs of `per_world` elements are told; false where there are none.
+template <class E, class M>
+bool share_out(FlatWalk<E, M>& walk, int64_t per_world) {
+  walk.work.count = per_world * walk.work.shared.worlds;
+  if (walk.work.count <= 0) return false;
+  walk.work.share = FlatShare(per_world);
+  return true;
+}
 template <class Job, class E, class M>
 void enqueue_rows(FlatWalk<E, M>& walk, int64_t per_world) {
-  walk.work.count = per_world * walk.work.shared.worlds;
-  if (walk.work.count > 0) walk.machine.template rows<Job>(walk.work);
+  if (share_out(walk, per_world)) walk.machine.template rows<Job>(walk.work);
 }
 template <class Job, class E, class M>
 void enqueue_squads(FlatWalk<E, M>& walk, int64_t per_world) {
-  walk.work.count = per_world * walk.work.shared.worlds;
-  if (walk.work.count > 0) walk.machine.template squads<Job>(walk.work);
+  if (share_out(walk, per_world)) walk.machine.template squads<Job>(walk.work);
 }
 template <class Job, class E, class M>
 void enqueue_worlds(FlatWalk<E, M>& walk) {

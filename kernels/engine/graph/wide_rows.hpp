@@ -153,8 +153,7 @@ class ElementRow {
     Element* to = at_ + (first - begin_);
     if constexpr (kOnLanes) {
       if (lanes_ > 1 || abreast_ >= 0) {
-        for (int left = last - first; left >= 0; --left) lower_float(to++, value);
-        return;
+        return lower_shared(to, last - first, value);
       }
     }
     for (int left = last - first; left >= 0; --left, ++to) *to = value < *to ? value : *to;
@@ -162,6 +161,17 @@ class ElementRow {
   GE_FN void lower(int index, Element value) { lower(index, index, value); }
 
  private:
+  /// Lowers elements 0 to `left`, none where it is below 0, beside other lanes.
+  static GE_FN void lower_shared(Element* to, int left, Element value) {
+    // Four in a turn, each asked for: the compiler's own would begin with a turn for what is left.
+    GE_NO_UNROLL
+    for (; left >= 0; left -= 4, to += 4) {
+      lower_float(to, value);
+      if (left > 0) lower_float(to + 1, value);
+      if (left > 1) lower_float(to + 2, value);
+      if (left > 2) lower_float(to + 3, value);
+    }
+  }
   template <class F>
   GE_FN void change_abreast(const F& f) {
     const int count = kWarp * count_;

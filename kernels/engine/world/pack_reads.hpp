@@ -16,7 +16,8 @@ class WordColumn {
  public:
   template <class S>
   GE_FN explicit WordColumn(const World<S>& w)
-      : at_(w.engine().template at<T, C>(0)),
+      : base_(in_scratch<T, C> ? w.engine().scratch : w.engine().block),
+        first_(settled(w.engine().template at<T, C>(0) - base_)),
         stride_(in_scratch<T, C> ? w.engine().scratch_stride : Cells<S>::B) {
     static_assert(sizeof(C) == 4, "GE: a column is of components of one word");
   }
@@ -38,9 +39,12 @@ class WordColumn {
   }
 
  private:
-  GE_FN const char* address(int row) const { return at_ + int64_t{row} * (4 * stride_); }
+  GE_FN const char* address(int row) const {
+    return base_ + (first_ + int64_t{row} * (4 * stride_));
+  }
 
-  const char* at_;
+  const char* base_;
+  int64_t first_;  // of row 0, from there
   int stride_;
 };
 
