@@ -9,7 +9,7 @@ namespace ge::spatial {
 
 struct Closeness {
   float range, range_squared;
-  float slope;  // -decay / range [1/length]
+  float slope;  // -decay / range [1/length], of a decay up to 86
   float touch;  // centres that are closer than this touch, and are no company; 0: none does
 };
 GE_FN Closeness make_closeness(double range, double decay, double touch) {
@@ -30,8 +30,8 @@ GE_FN void add_company(const Closeness& c, const Offsets& hits, int64_t& worth, 
     GE_INDEPENDENT
     for (int k = base; k < base + kPack; ++k) {
       const float dx = hits.dx[room_of_hit(k)], dy = hits.dy[room_of_hit(k)];
-      const float distance = sqrt(dx * dx + dy * dy);
-      const float value = exp(c.slope * distance);
+      const float distance = sqrt_bounded(dx * dx + dy * dy);
+      const float value = exp_bounded(c.slope * distance);
       const bool touches_me = distance < c.touch;
       values[k - base] = fixed(select(touches_me, 0.0f, value));
       near[k - base] = select(touches_me, 1.0f, 0.0f);

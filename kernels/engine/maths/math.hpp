@@ -15,6 +15,7 @@
 //   atan                       0.706   0.65     all
 //   atan2                      0.75    0.75     all; up to 1.0 where the result is subnormal
 //   sin_bounded, cos_bounded                    |x| <= kTrigBound, same bits; beyond, NaN
+//   exp_bounded                                 |x| <= kExpBound, same bits; beyond, any number
 //
 // All but sin, cos and sincos are free of branches, so that a loop over worlds vectorises. A result
 // that is NaN is quiet_nan<T>(): plain arithmetic would leave its sign and payload to the machine.
@@ -28,6 +29,8 @@ namespace ge {
 
 /// sin_bounded, cos_bounded and sincos_bounded are defined for |x| up to this [rad].
 inline constexpr float kTrigBound = 4096;
+/// exp_bounded is defined for |x| up to this.
+inline constexpr float kExpBound = 87;
 
 namespace detail {
 
@@ -289,28 +292,50 @@ GE_FN double log_tail(double z) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// y * 2^k, with k in the low bits of `shifted`, which is kMagic + k.
+template <class T>
+struct ScaledExp {
+  T y, shifted;
+};
+template <class T>
+GE_FN ScaledExp<T> scaled_exp(T x) {
+  using C = Logarithm<T>;
+  const T shifted = x * C::kLog2e + C::kMagic;
+  const T k = shifted - C::kMagic;
+  const T a = x - k * C::kLn2High;  // exact
+  const T b = k * C::kLn2Low;
+  const T r = a - b;
+  const T r_low = (a - r) - b;
+  const T one_r = T(1) + r;
+  return {one_r + (((T(1) - one_r) + r) + (r_low + r * r * exp_tail(r))), shifted};
+}
+
+}  // namespace detail
+
 /// Infinity where the result overflows, subnormal and then 0 where it underflows.
 template <class T>
 GE_FN T exp(T x) {
   using L = detail::Layout<T>;
   using C = detail::Logarithm<T>;
-  const T limited = clamp(x, T(C::kExpLow), T(C::kExpHigh));
-  const T shifted = limited * C::kLog2e + C::kMagic;
-  const T k = shifted - C::kMagic;
-  const T a = limited - k * C::kLn2High;  // exact
-  const T b = k * C::kLn2Low;
-  const T r = a - b;
-  const T r_low = (a - r) - b;
-  const T one_r = T(1) + r;
-  const T y = one_r + (((T(1) - one_r) + r) + (r_low + r * r * detail::exp_tail(r)));
+  const detail::ScaledExp<T> e = detail::scaled_exp(clamp(x, T(C::kExpLow), T(C::kExpHigh)));
   // 2^k in two factors, so that a subnormal result is rounded once and 2^128 (2^1024) need not be
   // representable.
   const detail::Bits<T> doubled =
-      detail::to_bits(shifted) - detail::to_bits(T(C::kMagic)) + 2 * L::kBias;
+      detail::to_bits(e.shifted) - detail::to_bits(T(C::kMagic)) + 2 * L::kBias;
   const detail::Bits<T> first = doubled >> 1;
-  const T scaled = y * detail::from_bits<T>(first << L::kMantissa) *
+  const T scaled = e.y * detail::from_bits<T>(first << L::kMantissa) *
                    detail::from_bits<T>((doubled - first) << L::kMantissa);
   return select(x == x, scaled, quiet_nan<T>());
+}
+
+/// exp for |x| up to kExpBound, where the result is normal: k is added to the exponent of y.
+template <class T>
+GE_FN T exp_bounded(T x) {
+  using L = detail::Layout<T>;
+  const detail::ScaledExp<T> e = detail::scaled_exp(x);
+  return detail::from_bits<T>(detail::to_bits(e.y) + (detail::to_bits(e.shifted) << L::kMantissa));
 }
 
 /// -infinity at either zero, NaN below.

@@ -132,6 +132,13 @@ GE_FN T sqrt(T x) {
   return select(x >= T(0), detail::hardware_sqrt(x), quiet_nan<T>());
 }
 
+/// sqrt where x is known to be 0 or more, as a sum of squares of numbers is: the same bits, and no
+/// question of NaN.
+template <class T>
+GE_FN T sqrt_bounded(T x) {
+  return detail::hardware_sqrt(x);
+}
+
 /// The largest integer not above x; -0 and infinities stay themselves.
 template <class T>
 GE_FN T floor(T x) {

@@ -141,6 +141,18 @@ GE_TEST(float_sin_of_small_angles_nearly_correctly_rounded) {
       [](double x) { return std::abs(x) < 0.45f ? std::cos(x) : 0; });
 }
 
+GE_TEST(exp_and_sqrt_bounded_same_bits_as_unbounded) {
+  // Floats 251 apart, up to the bound; doubles between two of them.
+  for (uint32_t bits = 0; from_bits<float>(bits) <= ge::kExpBound; bits += 251)
+    for (const float x : {from_bits<float>(bits), -from_bits<float>(bits)}) {
+      CHECK_EQ(to_bits(ge::exp_bounded(x)), to_bits(ge::exp(x)));
+      CHECK_EQ(to_bits(ge::exp_bounded(1.0000000001 * double(x))),
+               to_bits(ge::exp(1.0000000001 * double(x))));
+      if (x >= 0) CHECK_EQ(to_bits(ge::sqrt_bounded(x)), to_bits(ge::sqrt(x)));
+    }
+  for (const float x : {-ge::kExpBound, ge::kExpBound})
+    CHECK_EQ(to_bits(ge::exp_bounded(x)), to_bits(ge::exp(x)));
+}
 GE_TEST(float_exp_any_argument_within_bound) {
   all_floats(
       "exp", 0.771, [](float x) { return ge::exp(x); }, [](double x) { return std::exp(x); });
