@@ -94,16 +94,33 @@ GE_FN int wrapped_cell(int cell, int count) {
   return select(cell < 0, cell + count, select(cell >= count, cell - count, cell));
 }
 
-/// The rows of the grid that a circle touches, and the columns of each.
-class Circle {
+/// Points with x * dx + y * dy >= least, of offsets (dx, dy); (x, y) has length 1.
+struct HalfPlane {
+  float x, y, least;
+};
+
+/// The rows of the grid that a circle touches, and the columns of each; with kCut, of its part in a
+/// half-plane about its centre, where both are fewer.
+template <bool kCut>
+class CircleOf {
  public:
-  GE_FN Circle(const Grid& grid, float x, float y, float range)
+  GE_FN CircleOf(const Grid& grid, float x, float y, float range, const HalfPlane& half = {})
       // Clamped: whatever was written into a position from outside, no cell is beyond the last.
       : grid_(grid),
         x_(clamp(x, 0.0f, grid.square.side)),
         y_(clamp(y, 0.0f, grid.square.side)),
         range_(range + grid.slack),
-        rows_(stretch(grid.square, y_ - range_, y_ + range_, grid.rows_per_length, grid.rows)) {}
+        half_(half) {
+    float down = range_, up = range_;
+    if constexpr (kCut) {
+      // A point is a step of `least` or more along (x, y), and one of at most the range across.
+      const float across = range_ * abs(half.x) + grid.slack;
+      down = half.y >= 0.0f ? min(down, across - half.least * half.y) : down;
+      up = half.y <= 0.0f ? min(up, across + half.least * half.y) : up;
+      per_x_ = 1.0f / half.x;
+    }
+    rows_ = stretch(grid.square, y_ - down, y_ + up, grid.rows_per_length, grid.rows);
+  }
 
   /// On a torus rows and columns may be counted on beyond the edges.
   GE_FN Stretch rows() const { return rows_; }
@@ -114,8 +131,32 @@ class Circle {
     const float off = max(0.0f, max(low - y_, y_ - high) - grid_.slack);
     const float chord = sqrt(max(0.0f, range_ * range_ - off * off)) + grid_.slack;
     const float half = select(all, range_, chord);
-    return stretch(grid_.square, x_ - half, x_ + half, grid_.columns_per_length, grid_.columns);
+    float left = half, right = half;
+    if constexpr (kCut) {
+      // Offsets dx of the row's points in the half-plane are on one side of `edge`. An infinite one
+      // is right; NaN, of no edge, changes nothing.
+      const float below = low - grid_.slack - y_, above = high + grid_.slack - y_;
+      const float most = max(below * half_.y, above * half_.y);
+      const float edge = (half_.least - grid_.slack - most) * per_x_;
+      // A point is left where there is none.
+      const float to_left = max(-half, min(half, grid_.slack - edge));
+      const float to_right = max(-half, min(half, grid_.slack + edge));
+      left = !all && half_.x > 0.0f ? to_left : half;
+      right = !all && half_.x < 0.0f ? to_right : half;
+    }
+    return stretch(grid_.square, x_ - left, x_ + right, grid_.columns_per_length, grid_.columns);
   }
+  /// Whether the circle, with the cells that it touches, is so far from all edges, or these are
+  /// walls, that plain differences are the shortest.
+  GE_FN bool inside() const {
+    const float side = grid_.square.side, reach = range_ + grid_.slack;
+    const bool small = grid_.columns > 4 && grid_.rows > 4 && 4.0f * reach < side;
+    const bool within = x_ >= reach && x_ + reach < side - grid_.slack && rows_.first >= 0 &&
+                        rows_.last < grid_.rows;
+    return !wraps(grid_.square) || (small && within);
+  }
+  /// Cells of the grid.
+  GE_FN int cells() const { return cell_count(grid_); }
   /// The first cell of a row, and how many a row has.
   GE_FN int first_cell(int row) const { return wrapped_cell(row, grid_.rows) * grid_.columns; }
   GE_FN int row_length() const { return grid_.columns; }
@@ -123,8 +164,11 @@ class Circle {
  private:
   const Grid& grid_;
   float x_, y_, range_;
-  Stretch rows_;
+  HalfPlane half_;
+  float per_x_ = 0;
+  Stretch rows_{};
 };
+using Circle = CircleOf<false>;
 
 /// The cells of a circle as runs, at most two of each row, one after the other.
 class CircleRuns {

@@ -169,10 +169,6 @@ struct HitsOf {
 using Hits = HitsOf<true>;
 using Offsets = HitsOf<false>;
 
-/// Points with x * dx + y * dy >= least.
-struct HalfPlane {
-  float x, y, least;
-};
 /// What a look skips besides agents out of range: bits, so that unused filters cost nothing.
 enum Filter : int32_t {
   kNoFilter,
@@ -216,12 +212,23 @@ class Look {
   /// `me` is a row to skip; -1: none.
   GE_FN Look(const W& w, const Squad& squad, int me, float x, float y, float range)
       : Look(w, squad, me, x, y, range, range * range) {}
+  /// `half` is what kOneSide lets pass.
   GE_FN Look(const W& w, const Squad& squad, int me, float x, float y, float range,
-             float range_squared)
-      : Look(w, squad, me, x, y, range_squared, Circle(M::grid(w.params()), x, y, range)) {}
+             float range_squared, const HalfPlane& half = {})
+      : squad_(squad),
+        square_(M::grid(w.params()).square),
+        own_(Circle(M::grid(w.params()), x, y, range), Starts(w)),
+        shared_(Cut(M::grid(w.params()), x, y, range, half), squad, Starts(w)),
+        near_x_(w),
+        near_y_(w),
+        near_row_(w),
+        x_(x),
+        y_(y),
+        squared_(range_squared),
+        half_(half),
+        me_(uint32_t(me)) {}
 
-  /// Before the first hits: what kOneSide and kSomeRows let pass.
-  GE_FN void only(const HalfPlane& half) { half_ = half; }
+  /// Before the first hits: what kSomeRows lets pass.
   GE_FN void only(int first, int end) { first_ = uint32_t(first), end_row_ = uint32_t(end); }
 
   /// Fills the next hits, up to capacity, possibly none in this lane; false, in all lanes: the look
@@ -229,12 +236,11 @@ class Look {
   template <bool kRows>
   GE_FN bool fill(HitsOf<kRows>& hits) {
     if constexpr (kPack == 1) {
-      if (squad_.size() > 1)
-        return (kFilter & kOneSide) != 0 ? fill_closed_up(hits) : fill_side_by_side(hits);
+      if (squad_.size() > 1) return fill_side_by_side(hits);
     }
     int count = 0;
     while (count <= HitsOf<kRows>::kRoom - kPack && own_.next())
-      count += keep_hits(hits, count, judge(own_.place(), own_.there()));
+      count += keep_hits(hits, count, judge<kRows>(own_.place(), own_.there()));
     if constexpr (kPack > 1) {  // whole packs of numbers, whoever computes beyond the last
       store_pack(hits.dx + count, Floats{});
       store_pack(hits.dy + count, Floats{});
@@ -248,46 +254,43 @@ class Look {
   template <bool kRows, class F>
   GE_FN void each(const F& f) {
     if constexpr (kPack == 1) {
-      if (squad_.size() == 1) return each_alone<kRows>(f);
+      squad_.size() == 1 ? each_alone<kRows>(f) : each_side_by_side<kRows>(f);
+    } else {
+      for (HitsOf<kRows> hits; fill(hits);) f(hits);
     }
-    for (HitsOf<kRows> hits; fill(hits);) f(hits);
   }
 
  private:
   using Starts = WordColumn<typename T::Starts, First>;
   template <class C>
   using Near = WordColumn<typename T::Near, C>;
+  // A squad looks at no more than the half-plane. Lanes that look each for itself would wait for
+  // the one with most rows and the one with most candidates, and packs are wide: the circle then.
+  using Cut = CircleOf<(kFilter & kOneSide) != 0>;
   struct None {
-    GE_FN None(const Circle&, const Squad&, const Starts&) {}
+    GE_FN None(const Cut&, const Squad&, const Starts&) {}
   };
-
-  GE_FN Look(const W& w, const Squad& squad, int me, float x, float y, float range_squared,
-             const Circle& circle)
-      : squad_(squad),
-        square_(M::grid(w.params()).square),
-        own_(circle, Starts(w)),
-        shared_(circle, squad, Starts(w)),
-        near_x_(w),
-        near_y_(w),
-        near_row_(w),
-        x_(x),
-        y_(y),
-        squared_(range_squared),
-        me_(uint32_t(me)) {}
 
   struct Candidates {
     Floats dx, dy, rows;
     Mask hit;
   };
   /// Those at `place` and behind it, a pack of them.
+  template <bool kRows, bool kInside = false>
   GE_FN Candidates judge(int place, const Mask& there) const {
     Candidates c;
-    c.dx = shortest(square_, near_x_.pack(place) - x_);
-    c.dy = shortest(square_, near_y_.pack(place) - y_);
-    c.rows = near_row_.pack(place);
-    c.hit = both(there, differs(c.rows, me_));
+    c.dx = near_x_.pack(place) - x_, c.dy = near_y_.pack(place) - y_;
+    if constexpr (!kInside) c.dx = shortest(square_, c.dx), c.dy = shortest(square_, c.dy);
+    const Floats squared = c.dx * c.dx + c.dy * c.dy;
+    c.hit = both(there, squared <= squared_);
+    if constexpr (kPack > 1 || kRows || (kFilter & kSomeRows) != 0) {
+      c.rows = near_row_.pack(place);
+      c.hit = both(c.hit, differs(c.rows, me_));
+    } else if (lane(squared, 0) == 0.0f) {
+      // The one that looks is at its own place: no other row is read on lanes.
+      c.hit = both(c.hit, differs(near_row_.pack(place), me_));
+    }
     if constexpr ((kFilter & kSomeRows) != 0) c.hit = both(c.hit, within(c.rows, first_, end_row_));
-    c.hit = both(c.hit, c.dx * c.dx + c.dy * c.dy <= squared_);
     if constexpr ((kFilter & kOneSide) != 0)
       c.hit = both(c.hit, c.dx * half_.x + c.dy * half_.y >= half_.least);
     return c;
@@ -359,13 +362,13 @@ class Look {
       front &= front - 1;  // none of none
       const RowRun low = in_back ? runs[2] : runs[0], high = in_back ? runs[3] : runs[1];
       const int place = (bit < 32 ? low : high).place(bit & 31);
-      const Floats row = near_row_.pack(place);
-      if (!any_of(differs(row, me_))) continue;
       HitsOf<kRows> one;
       one.count = 1;
-      one.dx[0] = lane(shortest(square_, near_x_.pack(place) - x_), 0);
-      one.dy[0] = lane(shortest(square_, near_y_.pack(place) - y_), 0);
-      if constexpr (kRows) one.rows[0] = lane(row, 0);
+      const float dx = lane(shortest(square_, near_x_.pack(place) - x_), 0);
+      const float dy = lane(shortest(square_, near_y_.pack(place) - y_), 0);
+      one.dx[0] = dx, one.dy[0] = dy;
+      if constexpr (kRows) one.rows[0] = lane(near_row_.pack(place), 0);
+      if (dx * dx + dy * dy == 0.0f && !any_of(differs(near_row_.pack(place), me_))) continue;
       f(one);
     }
   }
@@ -376,50 +379,39 @@ class Look {
   template <bool kRows>
   GE_FN bool fill_side_by_side(HitsOf<kRows>& hits) {
     if (!shared_.next()) return false;
-    hits.count = keep_hits(hits, 0, judge(shared_.place(), shared_.there()));
+    hits.count = keep_hits(hits, 0, judge<kRows>(shared_.place(), shared_.there()));
     return true;
   }
-  /// Compacts hits, for looks where half of the candidates are skipped and a hit is long work: a
-  /// lane's second hit goes to a lane that has none, until all lanes have one. Hits of the last
-  /// candidates for which there was no lane wait where they are.
-  template <bool kRows>
-  GE_FN bool fill_closed_up(HitsOf<kRows>& hits) {
-    const int lane = squad_.lane();
-    uint32_t full = waiting_lanes_;
-    waiting_.hit = full >> lane & 1;
-    keep_hits(hits, 0, waiting_);
-    waiting_lanes_ = 0;
-    while (full != ~0u && shared_.next()) {
-      const Candidates mine = judge(shared_.place(), shared_.there());
-      const uint32_t votes = squad_.votes(mine.hit);
-      uint32_t second = votes & full;
-      if ((full >> lane & 1) == 0) keep_hits(hits, 0, mine);
-      full |= votes;
-      while (second != 0 && full != ~0u) {
-        const int from = lowest_bit(second), to = lowest_bit(~full);
-        const Candidates moved{squad_.from(mine.dx, from), squad_.from(mine.dy, from),
-                               kRows ? squad_.from(mine.rows, from) : 0.0f, lane == to};
-        keep_hits(hits, 0, moved);
-        second &= second - 1, full |= full + 1;
-      }
-      waiting_ = mine, waiting_lanes_ = second;
+  template <bool kRows, class F>
+  GE_FN void each_side_by_side(const F& f) {
+    // In most circles nothing needs to be asked of the edges.
+    if (shared_.circle().inside())
+      each_of_squad<kRows, true>(f);
+    else
+      each_of_squad<kRows, false>(f);
+  }
+  template <bool kRows, bool kInside, class F>
+  GE_FN void each_of_squad(const F& f) {
+    while (shared_.template next<kInside>()) {
+      const Candidates mine = judge<kRows, kInside>(shared_.place(), shared_.there());
+      if (!any_of(mine.hit)) continue;
+      HitsOf<kRows> one;
+      keep_hits(one, 0, mine);
+      one.count = 1;
+      f(one);
     }
-    hits.count = int(full >> lane & 1);
-    return full != 0;
   }
 
   Squad squad_;
   Square square_;
   OwnRuns<Starts> own_;
-  std::conditional_t<kPack == 1, SharedRuns<Starts>, None> shared_;
+  std::conditional_t<kPack == 1, SharedRuns<Cut, Starts>, None> shared_;
   Near<NearX> near_x_;
   Near<NearY> near_y_;
   Near<NearRow> near_row_;
   float x_, y_, squared_;
-  HalfPlane half_{};
+  HalfPlane half_;
   uint32_t me_, first_ = 0, end_row_ = ~0u;
-  Candidates waiting_{};
-  uint32_t waiting_lanes_ = 0;
 };
 
 /// Counts the agents that a look finds, over all lanes of the squad.

@@ -27,8 +27,8 @@ struct RowRun {
   }
 };
 /// `Starts` has of each cell the place of its first agent, and one more; get(cell).place.
-template <class Starts>
-GE_FN RowRun run_in_row(const Circle& circle, int row, const Starts& starts) {
+template <class C, class Starts>
+GE_FN RowRun run_in_row(const C& circle, int row, const Starts& starts) {
   const auto place_of = [&starts](int cell) GE_LAMBDA { return int(starts.get(cell).place); };
   const Stretch columns = circle.columns(row);
   const int length = circle.row_length(), base = circle.first_cell(row);
@@ -43,13 +43,15 @@ GE_FN RowRun run_in_row(const Circle& circle, int row, const Starts& starts) {
   return run;
 }
 
-template <class Starts>
+template <class C, class Starts>
 class SharedRuns {
  public:
-  GE_FN SharedRuns(const Circle& circle, const Squad& squad, const Starts& starts)
+  GE_FN SharedRuns(const C& circle, const Squad& squad, const Starts& starts)
       : circle_(circle), squad_(squad), starts_(starts), next_row_(circle.rows().first) {}
 
-  /// The next candidates, one for each lane; false, in all lanes: there are none left.
+  /// The next candidates, one for each lane; false, in all lanes: there are none left. With kInside
+  /// the circle is known to be `inside` its square.
+  template <bool kInside = false>
   GE_FN bool next() {
     first_ += Squad::kLanes;
     while (first_ >= count_) {
@@ -58,47 +60,59 @@ class SharedRuns {
     }
     // Lanes beyond the last candidate stay with it.
     const int mine = min(first_ + squad_.lane(), count_ - 1);
-    int end = squad_.from(end_, run_);
-    while (squad_.any(mine >= end)) {
-      run_ += mine >= end ? 1 : 0;
-      end = squad_.from(end_, run_);
-    }
-    place_ = mine + squad_.from(offset_, run_);
-    if (squad_.any(back_ != 0)) {
-      const int edge = squad_.from(edge_, run_), back = squad_.from(back_, run_);
+    // A bit for each candidate with which a row begins: a lane's row is one of those before its own.
+    const uint32_t begins = squad_.bits(begins_in_turn());
+    const int run = runs_ + count_bits(begins & ~0u >> (Squad::kLanes - 1 - squad_.lane()));
+    runs_ += count_bits(begins);
+    place_ = mine + squad_.from(offset_, run);
+    if (!kInside && over_edge_ != 0) {
+      const int edge = squad_.from(edge_, run), back = squad_.from(back_, run);
       place_ -= place_ >= edge ? back : 0;
     }
     return true;
   }
-  /// Where this lane's candidate stands among the sorted agents, and whether it has one; the place
-  /// is an agent's even if it has none.
+  /// Where this lane's candidate stands among the sorted agents, and whether it has one. The place
+  /// is an agent's even if it has none; a row without agents has one of the padding.
   GE_FN int place() const { return place_; }
   GE_FN bool there() const { return first_ + squad_.lane() < count_; }
+  GE_FN const C& circle() const { return circle_; }
 
  private:
   /// Gives each lane a row, and computes the exclusive prefix sum of their candidates.
   GE_FN void take_rows() {
     const int row = next_row_ + squad_.lane();
+    const bool has_row = row <= circle_.rows().last;
     RowRun mine;
-    if (row <= circle_.rows().last) mine = run_in_row(circle_, row, starts_);
+    if (has_row) {
+      mine = run_in_row(circle_, row, starts_);
+      // A row has one at least, so that no two rows begin with the same candidate.
+      if (mine.count == 0) mine = {int(starts_.get(circle_.cells()).place), 1};
+    }
     edge_ = mine.edge, back_ = mine.back;
-    end_ = squad_.sum_so_far(mine.count);
-    offset_ = mine.first - (end_ - mine.count);
-    count_ = squad_.from(end_, Squad::kLanes - 1);
-    next_row_ += Squad::kLanes, first_ = run_ = 0;
+    over_edge_ = squad_.votes(mine.back != 0);
+    const int end = squad_.sum_so_far(mine.count);
+    count_ = squad_.from(end, Squad::kLanes - 1);
+    begin_ = has_row ? end - mine.count : count_ + Squad::kLanes;
+    offset_ = mine.first - begin_;
+    next_row_ += Squad::kLanes, first_ = 0, runs_ = -1;
+  }
+  GE_FN uint32_t begins_in_turn() const {
+    const uint32_t at = uint32_t(begin_ - first_);
+    return at < uint32_t(Squad::kLanes) ? 1u << at : 0u;
   }
 
-  Circle circle_;
+  C circle_;
   Squad squad_;
   Starts starts_;
   int next_row_;
-  // Candidates of the current rows, and the first that the lanes hold.
-  int count_ = 0, first_ = 0;
-  // This lane's row: the candidate behind its last, the offset from candidate to place, and where
-  // and how far places jump back over the edge.
-  int end_ = 0, offset_ = 0, edge_ = 0, back_ = 0;
-  // This lane's candidate: the lane that holds its row, and its place.
-  int run_ = 0, place_ = 0;
+  // Candidates of the current rows, the first that the lanes hold, and the rows that begin before
+  // it, less one.
+  int count_ = 0, first_ = 0, runs_ = 0;
+  // This lane's row: its first candidate, the offset from candidate to place, and where and how far
+  // places jump back over the edge.
+  int begin_ = 0, offset_ = 0, edge_ = 0, back_ = 0;
+  uint32_t over_edge_ = 0;  // the rows that do
+  int place_ = 0;           // of this lane's candidate
 };
 
 }  // namespace ge::spatial

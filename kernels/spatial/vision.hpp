@@ -69,7 +69,7 @@ struct Disc {
   float value;
 };
 GE_FN Disc disc_of(const Sectors& s, float heading, float dx, float dy) {
-  const float distance = sqrt(dx * dx + dy * dy);
+  const float distance = sqrt_bounded(dx * dx + dy * dy);
   const float delta = shortest_turn(heading - direction_of(dy, dx));
   const float width = quadrant_angle(s.radius, distance);
   const float left = delta - width, right = delta + width;
@@ -106,8 +106,8 @@ GE_FN HalfPlane view_plane(const Sectors& s, float heading) {
 template <class M, class View, class F>
 GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, const Position& at,
                float heading, const Sectors& s, const F& channel) {
-  Look<M, kOneSide> look(w, squad, me, at.x, at.y, s.range, s.range_squared);
-  look.only(view_plane(s, heading));
+  Look<M, kOneSide> look(w, squad, me, at.x, at.y, s.range, s.range_squared,
+                         view_plane(s, heading));
   Discs discs;
   look.template each<true>([&](const Hits& hits) GE_LAMBDA {
     find_discs(s, heading, hits, discs);
@@ -122,8 +122,8 @@ GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, cons
 template <class M, class View>
 GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, const Position& at,
                float heading, const Sectors& s) {
-  Look<M, kOneSide> look(w, squad, me, at.x, at.y, s.range, s.range_squared);
-  look.only(view_plane(s, heading));
+  Look<M, kOneSide> look(w, squad, me, at.x, at.y, s.range, s.range_squared,
+                         view_plane(s, heading));
   Discs discs;
   look.template each<false>([&](const Offsets& hits) GE_LAMBDA {
     find_discs(s, heading, hits, discs);

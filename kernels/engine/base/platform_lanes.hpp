@@ -49,6 +49,17 @@ GE_FN int32_t count_of_warp(int32_t value) {
   return value;
 #endif
 }
+/// The bits that any lane of the warp has, returned to every lane.
+GE_FN uint32_t bits_of_warp(uint32_t bits) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(~0u, bits);
+#else
+  GE_UNROLL
+  for (int distance = kWarp / 2; distance > 0; distance /= 2)
+    bits |= __shfl_xor_sync(~0u, bits, distance);
+  return bits;
+#endif
+}
 /// Warp-wide inclusive prefix sum.
 GE_FN int32_t sum_to_lane(int32_t value) {
   GE_UNROLL
@@ -93,6 +104,7 @@ GE_FN void set_bits(uint32_t* at, uint32_t bits) {
 void meet_warp();  // checking/lanes_emulated.hpp
 int64_t sum_of_warp(int64_t value);
 int32_t count_of_warp(int32_t value);
+uint32_t bits_of_warp(uint32_t bits);
 int32_t sum_to_lane(int32_t value);
 uint32_t word_of_lane(uint32_t word, int lane);
 uint32_t votes_of_warp(bool mine);
@@ -104,6 +116,9 @@ GE_FN int64_t sum_of_warp(int64_t value) {
 }
 GE_FN int32_t count_of_warp(int32_t value) {
   return value;
+}
+GE_FN uint32_t bits_of_warp(uint32_t bits) {
+  return bits;
 }
 GE_FN int32_t sum_to_lane(int32_t value) {
   return value;

@@ -25,6 +25,13 @@ inline int64_t sum_of_warp(int64_t value) {
 inline int32_t count_of_warp(int32_t value) {
   return int32_t(sum_of_warp(int64_t{value}));
 }
+inline uint32_t bits_of_warp(uint32_t bits) {
+  LaneEmulator& here = *LaneEmulator::current();
+  here.meet(LaneEmulator::Meeting::shuffle, bits);
+  uint64_t all = 0;
+  for (int lane = 0; lane < LaneEmulator::kWarp; ++lane) all |= here.brought(lane);
+  return uint32_t(all);
+}
 inline int32_t sum_to_lane(int32_t value) {
   LaneEmulator& here = *LaneEmulator::current();
   here.meet(LaneEmulator::Meeting::shuffle, uint64_t(value));

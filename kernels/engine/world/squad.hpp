@@ -37,6 +37,8 @@ class Squad {
   GE_FN int64_t sum(int64_t value) const { return size_ == 1 ? value : sum_of_warp(value); }
   /// Squad-wide sum of non-negative counts; the total must fit in 31 bits.
   GE_FN int32_t count(int32_t mine) const { return size_ == 1 ? mine : count_of_warp(mine); }
+  /// The bits that any lane has.
+  GE_FN uint32_t bits(uint32_t mine) const { return size_ == 1 ? mine : bits_of_warp(mine); }
   /// Inclusive prefix sum over the lanes.
   GE_FN int32_t sum_so_far(int32_t value) const { return size_ == 1 ? value : sum_to_lane(value); }
   /// Reads a value of four bytes from lane `lane` modulo 32, which may differ from lane to lane.

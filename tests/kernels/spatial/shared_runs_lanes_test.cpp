@@ -61,11 +61,12 @@ std::vector<int> shared_places(const Circle& circle, const std::vector<uint32_t>
   turns.assign(Squad::kLanes, 0);
   LaneEmulator().run_block(Squad::kLanes, 0, 1, 64, [&] {
     const int lane = EmulatedLanes::thread();
-    SharedRuns<Begins> runs(circle, Squad(lane, Squad::kLanes), Begins{&begins});
+    SharedRuns<Circle, Begins> runs(circle, Squad(lane, Squad::kLanes), Begins{&begins});
     while (runs.next()) {
       ++turns[size_t(lane)];
-      if (runs.there()) places.push_back(runs.place());
-      if (runs.place() < 0 || uint32_t(runs.place()) >= begins.back()) places.push_back(-1);
+      // A row without agents has one of the padding behind the last agent.
+      if (runs.there() && runs.place() != int(begins.back())) places.push_back(runs.place());
+      if (runs.place() < 0 || uint32_t(runs.place()) > begins.back()) places.push_back(-1);
     }
   });
   std::sort(places.begin(), places.end());
