@@ -229,10 +229,13 @@ class Simulator:
 
     def save(self) -> bytes: ...
     def load(self, data: bytes) -> None: ...
-    def golden(self, steps: int, seed: int, clear_ended: bool = False) -> tuple[str, str]:
+    def golden(
+        self, steps: int, seed: int, clear_ended: bool = False, in_a_row: int = 1
+    ) -> tuple[str, str]:
         """Record hash and output hash of a run of random actions (tests/golden).
 
-        `clear_ended` of the addresses comes to the same hashes.
+        `clear_ended` of the addresses comes to the same hashes, and so does any number of calls
+        `in_a_row`, between which nothing else is enqueued.
         """
 
     def close(self) -> None:

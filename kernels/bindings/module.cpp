@@ -146,7 +146,7 @@ void add_simulator(py::module_& m) {
       .def("save", kMethod<&save_of>)
       .def("load", kMethod<&load_save>)
       .def("golden", kMethod<&golden>, py::arg("steps"), py::arg("seed"),
-           py::arg("clear_ended") = false)
+           py::arg("clear_ended") = false, py::arg("in_a_row") = 1)
       .def("close", &NativeSimulator::close);
 }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "golden"
+IN_A_ROW = 8  # calls of which each may begin on a GPU before the one in front has ended
 
 
 class Case(NamedTuple):

@@ -8,7 +8,8 @@ recorded hashes are run, those of the tests and examples too unless `--shipped`.
 first (target `cuda_ptx`, which needs nvcc and no GPU). A run that has passed with the same modules
 and hashes is not repeated; `--anew` repeats it. `--all-ways` adds every number of lanes that is
 compiled, both schedules, any order of blocks and warps, memory that holds NaN, races, and plain
-launches.
+launches. Only there does a step wait for a copy of its actions; in all other ways the kernels of
+several steps follow one another, and each may begin before the one in front has ended.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Way:
     options: dict[str, Any] = field(default_factory=dict, hash=False)
     settings: dict[str, str] = field(default_factory=dict, hash=False)  # GPU_ENVS_PTX_...
     clears: bool = False  # final rows in the same arrays
+    in_a_row: int = golden_cases.IN_A_ROW  # calls with nothing between them
 
 
 OWN = Way("as the engine chooses")
@@ -53,7 +55,7 @@ ALL_WAYS = (
     OWN,
     *(Way(f"{lanes} lanes", {"lanes": lanes, "schedule": "group"}) for lanes in LANES),
     Way("flat", {"schedule": "flat"}),
-    Way("plain launches", {"dependent_launch": False}, clears=True),
+    Way("plain launches", {"dependent_launch": False}, clears=True, in_a_row=1),
     Way("any order", settings={"SHUFFLE": "7"}),
     Way("any order, NaN", settings={"SHUFFLE": "11", "POISON": "0x7fc00001"}),
     Way("races", settings={"RACES": "1"}),
@@ -109,7 +111,7 @@ def run(stem: str, way: Way, folder: Path) -> Result:
             if way.options and any(text in str(problem) for text in NOT_BUILT):
                 continue
             raise
-        hashes = simulator.golden(case.steps, case.seed, clear_ended=way.clears)
+        hashes = simulator.golden(case.steps, case.seed, way.clears, way.in_a_row)
         simulator.close()
         found.runs += 1
         if tuple(hashes) != case.hashes:
@@ -124,7 +126,7 @@ def proof_of(stem: str, way: Way, folder: Path) -> str:
     names = {case.id for case in cases_of(stem, folder)}
     files = [_module(stem), places.engine_file(places.PTX), places.bindings_file(places.PTX)]
     files += [places.runtime_file(places.PTX)]
-    shown = [str(way.name), str(way.options), str(way.settings), str(way.clears)]
+    shown = [way.name, str(way.options), str(way.settings), str(way.clears), str(way.in_a_row)]
     text = (folder / f"{stem}.txt").read_text(encoding="utf-8")
     data = [said for name in sorted(names) for said in _data(name)]
     built = [labels.content_hash(file) for file in files]

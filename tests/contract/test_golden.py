@@ -15,6 +15,7 @@ import pytest
 
 from gpu_envs.building import places, processor
 from gpu_envs.known import levels, native, registration
+from scripts.checks import golden_cases
 from tests.contract.playing import CASES, LONG, NAMES, Case
 
 OWN = native.cpu_target().removeprefix("cpu_")
@@ -27,8 +28,8 @@ def _run(target: str, case: Case, **tuning: Any) -> tuple[str, str]:
     simulator = native.at(target, case.id).Simulator(
         case.id, case.worlds, data_files=files, **(case.options | tuning)
     )
-    # Outputs into the same arrays, whose final observations are cleared where they have to be.
-    records, outputs = simulator.golden(case.steps, case.seed, clear_ended=True)
+    # Final observations are cleared where they have to be, and kernels may overlap.
+    records, outputs = simulator.golden(case.steps, case.seed, True, golden_cases.IN_A_ROW)
     simulator.close()
     return records, outputs
 

@@ -17,6 +17,7 @@ import pytest
 from gpu_envs.building import places, toolchain
 from gpu_envs.core.layout import OUTPUTS
 from gpu_envs.known import native
+from scripts.checks import golden_cases
 from scripts.ptx import interpreter
 from tests.ptx.plants import (
     BLOCKS,
@@ -78,23 +79,18 @@ def _nowhere() -> Any:
 
 
 def _play(target: str, run: Run, frees: int = 0) -> Hashes:
-    """Step worlds by drawn actions; on the device then twice more with nothing in between.
+    """Step worlds by drawn actions.
 
     Args:
         target: Of modules.
         run: The worlds.
-        frees: Address of device memory that is freed before the last steps.
+        frees: Address of device memory that is freed, whereupon worlds are stepped again.
     """
     simulator = _simulator(target, run)
-    records, outputs = simulator.golden(run.steps, 1)
-    if target == places.PTX and run.name == CARTPOLE.name:
-        # The second launch may begin before the first one has ended.
-        actions = _device_memory(8 * run.worlds)
-        if frees:
-            _free(frees)
-        for _ in range(2):
-            simulator.step(actions, "int64", _nowhere(), 0)
-        _free(actions)
+    records, outputs = simulator.golden(run.steps, 1, in_a_row=golden_cases.IN_A_ROW)
+    if frees:
+        _free(frees)
+        simulator.golden(1, 1)
     simulator.close()
     return records, outputs
 
@@ -166,6 +162,14 @@ def test_a_fault_is_found(plant: Plant) -> None:
     assert interpreter.edited() == 0
 
 
+def test_recorded_runs_find_a_launch_that_does_not_wait() -> None:
+    from scripts.ptx import golden  # which sets the variable that this test needs
+
+    plant = next(plant for plant in PLANTS if plant.title == "no `griddepcontrol.wait`")
+    with _planted(plant), pytest.raises(RuntimeError, match=plant.found):
+        golden.run("cartpole", golden.OWN, golden_cases.FOLDER)
+
+
 # ---- processes of their own
 
 PROGRAM = """
@@ -174,6 +178,7 @@ from contextlib import ExitStack
 os.environ.pop("LD_PRELOAD", None)
 from gpu_envs.building import places
 from gpu_envs.known import native
+from scripts.checks import golden_cases
 from scripts.ptx import interpreter
 name, worlds, steps, parameters, tuning, edits = ast.literal_eval(sys.stdin.read())
 buffer = ctypes.c_void_p()

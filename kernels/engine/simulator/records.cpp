@@ -2,6 +2,7 @@
 #include "engine/simulator/records.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_set>
 
 #include "engine/described/field_info.hpp"
@@ -268,26 +269,31 @@ void set_column(Simulator& simulator, const Column& column, const void* from,
 
 namespace {
 
-// Outputs in host and machine memory; freed with the run.
+// Actions and outputs of one call, in machine memory, and the outputs in the host's; freed with the
+// run.
 class Buffers {
  public:
-  Buffers(Simulator& simulator, FinalRows final_rows) : simulator_(simulator) {
+  Buffers(Simulator& simulator, FinalRows final_rows, int64_t action_bytes)
+      : simulator_(simulator), actions_(simulator.allocate(action_bytes)) {
     bound_.final_rows = final_rows;
     for (int o = 0; o < kOutputCount; ++o) {
       const OutputShape& shape = simulator.output(Output(o));
       if (!shape.exists || has_trait(Output(o), kByName)) continue;
       bound_.at[o] = simulator.allocate(shape.bytes);
       host_[o].resize(size_t(shape.bytes));
+      // Steps then clear only what they have written.
+      if (final_rows == FinalRows::clear_ended)
+        simulator.copy_from_host(bound_.at[o], host_[o].data(), shape.bytes);
     }
   }
   ~Buffers() {
     for (void* memory : bound_.at)
       if (memory != nullptr) simulator_.release(memory);
-    if (actions_ != nullptr) simulator_.release(actions_);
+    simulator_.release(actions_);
   }
-  /// Memory for actions, where the simulator reads them.
-  void* actions(int64_t bytes) { return actions_ = simulator_.allocate(bytes); }
   Buffers(const Buffers&) = delete;
+  /// Where the simulator reads actions.
+  void* actions() const { return actions_; }
   const Bound& bound() const { return bound_; }
   void fetch() {
     for (int o = 0; o < kOutputCount; ++o)
@@ -319,7 +325,7 @@ class Buffers {
 
   Simulator& simulator_;
   Bound bound_;
-  void* actions_ = nullptr;
+  void* actions_;
   std::vector<char> host_[kOutputCount];
 };
 
@@ -402,25 +408,36 @@ std::string hash_of_records(Simulator& simulator) {
 
 }  // namespace
 
-Golden golden_run(Simulator& simulator, int steps, uint64_t seed, FinalRows final_rows) {
-  Buffers buffers(simulator, final_rows);
+Golden golden_run(Simulator& simulator, int steps, uint64_t seed, FinalRows final_rows,
+                  int in_a_row) {
+  if (in_a_row < 1) throw Error(Fault::value, "in_a_row must be at least 1");
   GoldenActions actions(simulator);
+  std::deque<Buffers> buffers;  // of the calls in a row
+  for (int k = 0; k < std::min(in_a_row, steps + 1); ++k)
+    buffers.emplace_back(simulator, final_rows, actions.bytes());
   const int64_t worlds = simulator.worlds();
   std::vector<Blake2b> outputs(size_t(worlds), Blake2b(8));
-  const auto take = [&] {
-    buffers.fetch();
-    for (int64_t w = 0; w < worlds; ++w) buffers.hash_world(w, outputs[size_t(w)]);
-  };
   const uint64_t seeds[1] = {seed};
   ResetRequest request;
   request.seeds = seeds;
-  simulator.reset(request, buffers.bound(), nullptr);
-  take();
-  void* const device = buffers.actions(actions.bytes());
-  for (int step = 0; step < steps; ++step) {
-    simulator.copy_from_host(device, actions.draw_step(step, seed), actions.bytes());
-    simulator.step({device, actions.type()}, buffers.bound(), nullptr);
-    take();
+  // Call 0 is the reset, call k is step k - 1.
+  for (int first = 0; first <= steps; first += in_a_row) {
+    const int count = std::min(in_a_row, steps + 1 - first);
+    for (int k = 0; k < count; ++k)
+      if (first + k > 0)
+        simulator.copy_from_host(buffers[size_t(k)].actions(),
+                                 actions.draw_step(first + k - 1, seed), actions.bytes());
+    for (int k = 0; k < count; ++k) {
+      const Buffers& own = buffers[size_t(k)];
+      if (first + k == 0)
+        simulator.reset(request, own.bound(), nullptr);
+      else
+        simulator.step({own.actions(), actions.type()}, own.bound(), nullptr);
+    }
+    for (int k = 0; k < count; ++k) {
+      buffers[size_t(k)].fetch();
+      for (int64_t w = 0; w < worlds; ++w) buffers[size_t(k)].hash_world(w, outputs[size_t(w)]);
+    }
   }
   return {hash_of_records(simulator), hash_of(outputs, 8)};
 }
