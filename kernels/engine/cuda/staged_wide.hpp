@@ -97,6 +97,9 @@ struct StagedWideRows {
   static constexpr bool bits = std::is_same_v<Element, bool>;
   static constexpr int element_bytes = std::is_same_v<Element, float> ? 4 : 1;
   static constexpr int team = Plan::team, worlds = Plan::worlds;
+  /// No row is longer than the staging memory.
+  static constexpr bool whole =
+      bits || int64_t{Row::capacity} * element_bytes <= int64_t{WidePlan::budget};
   /// Any lane can look at any world of its team.
   static constexpr bool shares = worlds > 1 && !Plan::registers && !Plan::whole_record;
   static_assert(!bits || round_up(Row::capacity, 128) + 128 <= 8 * WidePlan::budget,
@@ -111,7 +114,7 @@ struct StagedWideRows {
   GE_FN void run(bool on, const FateOf& fate, const Make& make) const {
     const Part part = part_of(on);
     const int total = part.worlds * rows;
-    if (bits || target.elements * element_bytes <= WidePlan::budget) {
+    if (whole || target.elements * element_bytes <= WidePlan::budget) {
       // Rows of a pass: as many as the bytes and the heads hold. Where there are several passes no
       // lane makes one row more than the others do, who would wait for it.
       const int most = bits ? 8 * WidePlan::budget / row_room()
@@ -122,7 +125,7 @@ struct StagedWideRows {
       for (int first = 0; first < total; first += fit)
         pass({first, total - first < fit ? total - first : fit, 0, target.elements, part.rank}, on,
              fate, make);
-    } else if constexpr (!bits) {
+    } else if constexpr (!whole) {
       constexpr int piece = WidePlan::budget / element_bytes;
       GE_NO_UNROLL
       for (int slot = 0; slot < total; ++slot) {
