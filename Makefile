@@ -85,8 +85,8 @@ tidy: setup ## clang-tidy over the CPU build (slow, not part of check)
 	ls kernels/{engine/*,learning,physics,spatial,pictures}/*.cpp build/dev/units/*_cpu_*.cpp 2>/dev/null | \
 	  grep -v engine/cuda/ | xargs -n 1 -P $(JOBS) $(VENV)/clang-tidy -p build/dev --quiet
 
-# Tests that need a GPU, or interpreted kernels instead.
-TESTS_OF_A_GPU = $(shell grep -rl --include='test_*.py' '^@pytest.mark.gpu' tests | sort)
+# Tests that need a GPU, or interpreted kernels instead; scripts/ptx/golden.py does what test_golden.py would.
+TESTS_OF_A_GPU = $(shell grep -rl --include='test_*.py' --exclude=test_golden.py '^@pytest.mark.gpu' tests | sort)
 
 # Machine code and PTX come from one run of nvcc's front end: the first shows spills, the second is run on the CPU.
 cuda cuda-all ptx-all: export GPU_ENVS_CUDA_RUNTIME = interpreted

@@ -200,7 +200,10 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture
-def cuda() -> None:
+def cuda(request: pytest.FixtureRequest) -> None:
+    """Device "cuda" is there; scripts/gpu/check.sh runs the tests that are marked `gpu`."""
+    marked = request.node.get_closest_marker("gpu") is not None
+    assert marked or "interpreted" in request.fixturenames, "mark this test gpu"
     if not native.cuda_is_available():
         pytest.skip("needs an NVIDIA GPU and the CUDA module")
 

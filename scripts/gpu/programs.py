@@ -22,7 +22,7 @@ from scripts.gpu.evidence import Evidence
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")  # of compute-sanitizer
 _PACKAGES = ("numpy", "torch", "cupy-cuda13x", "gymnasium", "pettingzoo", "pytest", "pybind11")
 _CUDA_TOOLS = f"{os.environ['PATH']}:/usr/local/cuda/bin"
-_CUDA_TESTS = ("-k", "cuda", "tests")
+_CUDA_TESTS = ("-m", "gpu", "tests")
 _OUTCOME = re.compile(r"^(tests/\S+?\.py)::\S.* (PASSED|FAILED|ERROR|SKIPPED|XFAIL)\b")
 
 
@@ -74,7 +74,7 @@ def build(found: Evidence, _: str, dry_run: bool) -> None:
 
 
 def tests(found: Evidence, _: str, dry_run: bool) -> None:
-    """The tests that use CUDA, a row for each file; where what they import is installed."""
+    """The tests that need a GPU, a row for each file; where what they import is installed."""
     # A bare machine lacks them: the other steps work on native modules alone.
     missing = [p for p in ("gymnasium", "pettingzoo", "pytest") if not native.has(p)]
     if missing:

@@ -59,6 +59,7 @@ def _headers_of(header: Path) -> list[Path]:
     return [header] if folder.name == "envs" else [header, *folder.glob("*.hpp")]
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("lanes", [1, 8, 32])
 def test_golden_hashes_on_cuda(cuda: None, lanes: int) -> None:
     def run(case: Case) -> tuple[str, str]:
@@ -73,6 +74,7 @@ def test_golden_hashes_on_cuda(cuda: None, lanes: int) -> None:
         assert [run(case) for case in LONG] == [case.hashes for case in LONG]
 
 
+@pytest.mark.gpu
 def test_golden_hashes_on_cuda_with_a_kernel_per_stage(cuda: None) -> None:
     stems = {
         stem
