@@ -56,6 +56,17 @@ def frozen(pair: Pair) -> None:
     pair.faults()
 
 
+def late(pair: Pair) -> None:
+    """Episodes whose last step is near, in every second world."""
+    pair.reset(5)
+    limit, steps = pair.facts["max_episode_steps"], pair.column("world.step")
+    steps[::2] = max(limit - 2, 0)
+    pair.set_column("world.step", steps, None)
+    for actions in actions_of(pair, "drawn", 5):
+        pair.step(actions)
+    pair.faults()
+
+
 def draws(pair: Pair) -> None:
     """Actions drawn with and without the mask of legal ones."""
     pair.reset(6)

@@ -17,12 +17,13 @@ from typing import Any
 from gpu_envs.benchmark.worlds import LEAN
 from gpu_envs.known.outputs import OUTPUTS
 from scripts.ptx import interpreter, states
-from scripts.ptx.acts import SHORT, Act, draws, frozen, moves, play, reset_with, seeds
+from scripts.ptx.acts import SHORT, Act, draws, frozen, late, moves, play, reset_with, seeds
 from scripts.ptx.plays import bad_actions, in_type
 from scripts.ptx.subjects import Parameters, Subject, Way, size_of
 
 MODES = ("SameStep", "NextStep", "Disabled")
 TYPES = ("int64", "int32", "uint8", "float32", "float64")
+LONG = 700  # steps of an episode, which some tiers are for
 FEW = (1, 2, 3, 5, 7, 33)  # worlds
 MOST_BYTES = 8 << 20  # of a case's worlds with their outputs
 QUIET = 40  # cases in a row that reach nothing new
@@ -48,12 +49,17 @@ class Stream:
     subject: Subject
     way: Way
 
+    @property
+    def sets(self) -> list[Parameters]:
+        """The sets of parameters that cases are drawn from."""
+        return self.subject.sets_for(self.way)
+
     def __iter__(self) -> Iterator[Case]:
         subject, way = self.subject, self.way
         said = "" if subject.variants else f"tier {subject.tier}: "
         said += f"{way}: " if str(way) else ""
         random = Random(f"{subject.name} {subject.tier} {way}")
-        for number, base in enumerate(itertools.cycle(subject.sets)):
+        for number, base in enumerate(itertools.cycle(self.sets)):
             settings = {"multiprocessors": 1} if random.random() < 0.3 else {}
             worlds = random.choice((*FEW, 40) if settings else FEW)
             parameters = subject.near(base, random) if random.random() < 0.7 else base
@@ -76,7 +82,7 @@ class Stream:
         """
         begun, before, quiet = time.monotonic(), interpreter.executed(), 0
         for number, case in enumerate(self):
-            is_done = number >= len(self.subject.sets) and quiet >= QUIET
+            is_done = number >= len(self.sets) and quiet >= QUIET
             if is_done or time.monotonic() - begun > most_seconds:
                 return
             yield case
@@ -88,7 +94,7 @@ class Stream:
 def _act(subject: Subject, random: Random) -> Act:
     seed = random.randrange(1 << 30)
     whole = [play(5), play(12, "legal", seed), play(5, "ends"), play(24, "stubborn", seed), draws]
-    whole += [seeds, frozen, moves, bad_actions, *map(in_type, TYPES)]
+    whole += [late, late, seeds, frozen, moves, bad_actions, *map(in_type, TYPES)]
     whole += [states.at_random(seed), states.at_random(seed), states.one_at_random(seed)]
     resets = subject.described["reset_options"]
     if resets and random.random() < 0.5:
@@ -110,7 +116,7 @@ def _options(subject: Subject, random: Random) -> dict[str, Any]:
         "actions": random.choice(("own", "own", "flat")),
         "autoreset_mode": random.choice(("SameStep", *MODES)),
         "ends": random.choice(("agent", "world")),
-        "max_episode_steps": random.choice((0, 1, SHORT, SHORT)),
+        "max_episode_steps": random.choice((0, 1, SHORT, SHORT, LONG)),
         "block": random.choice((0, 32, 64, 128, 256)),
         "shift": random.choice((0, 0, 1, 2, 4, 8, 12, 60)),
         "final_rows": random.choice(("own", "own", "keep")),

@@ -51,7 +51,8 @@ def near(described: dict[str, Any], held: Any, random: Random) -> list[Any]:
     if described["type"].startswith("float"):
         some = [random.uniform(least, most), held * random.uniform(0.5, 1.5)]
     else:
-        some = [random.randint(int(least), int(most)), *(held + k for k in (-3, -2, -1, 1, 2, 3))]
+        some = [random.randint(int(least), int(most)), held * 2, held * 4, held * 8 + 1]
+        some += [held + k for k in (-3, -2, -1, 1, 2, 3)]
     return [value for value in some if least <= value <= most]
 
 

@@ -36,6 +36,15 @@ class Subject:
     variants: list[Parameters]  # that tests play, of any tier; known to the first tier only
     most: int  # bytes of a record in sets that are drawn
 
+    def sets_for(self, way: Way) -> list[Parameters]:
+        """Return the sets that lead to a way's kernels; worlds below the first need no slab."""
+        sizes = [size_of(self.name, given) for given in self.sets]
+        first = sizes[0]
+        if not way.slab or first is None:
+            return self.sets
+        pairs = zip(self.sets, sizes, strict=True)
+        return [given for given, size in pairs if size and size.record >= first.record]
+
     def near(self, base: Parameters, random: Random) -> Parameters:
         """Return a set of this tier with other values of up to three parameters of one of it."""
         for _ in range(DRAWS):
@@ -50,12 +59,12 @@ class Subject:
         count = random.choice((0, 1, 1, 2, 3)) if every else 0
         chosen = random.sample(every, min(count, len(every)))
         # A name stands for many values.
-        named = [parameter for parameter in every if parameter.get("names")]
+        named = [p for p in every if p["type"] == "string" and values_of(self.name, p)]
         chosen += [random.choice(named)] if named and random.random() < 0.5 else []
         found = {}
         for parameter in chosen:
             held = base.get(parameter["name"], parameter["default"])
-            values = [*states.values_of(parameter), *states.near(parameter, held, random)]
+            values = values_of(self.name, parameter) + states.near(parameter, held, random)
             found |= {parameter["name"]: random.choice(values)} if values else {}
         return found
 
@@ -83,7 +92,7 @@ def subjects_of(name: str) -> list[Subject]:
     others = [
         base | {parameter["name"]: value}
         for parameter in described["parameters"]
-        for value in states.values_of(parameter)
+        for value in values_of(described["id"], parameter)
     ]
     tiers: dict[int, list[tuple[int, Parameters]]] = {}
     for given in (*variants, *others):
@@ -109,7 +118,8 @@ def _changed(described: dict[str, Any], tier: int, own: Parameters, most: int) -
     """Return sets of a tier that differ from one of it in one parameter, each in turn."""
     found: list[list[Parameters]] = []
     for parameter in described["parameters"]:
-        given = [own | {parameter["name"]: value} for value in states.values_of(parameter)]
+        values = values_of(described["id"], parameter)
+        given = [own | {parameter["name"]: value} for value in values]
         sizes = [size_of(described["id"], each) for each in given]
         fits = [size and size.tier == tier and size.record <= most for size in sizes]
         found.append([each for each, is_fit in zip(given, fits, strict=True) if is_fit])
@@ -117,14 +127,29 @@ def _changed(described: dict[str, Any], tier: int, own: Parameters, most: int) -
     return [each for each in turns if each is not None]
 
 
+def values_of(name: str, parameter: dict[str, Any]) -> list[Any]:
+    """Return values of a parameter beside its default; of a free text those that are played."""
+    if parameter["type"] != "string" or parameter.get("names"):
+        return states.values_of(parameter)
+    played = [given[parameter["name"]] for given in _played(name) if parameter["name"] in given]
+    return [text for text in dict.fromkeys(played) if text != parameter["default"]]
+
+
+@functools.cache
+def _played(name: str) -> tuple[Parameters, ...]:
+    """Return the parameters that tests and recorded runs give."""
+    tests = measures.measures_of(name)["tests"]
+    named = [tests[key] for key in ("varied", "small", "alone", "crowd") if key in tests]
+    recorded = [case.options["parameters"] for case in golden_cases.read((name,))]
+    return (*named, *tests.get("variants", []), *recorded)
+
+
 def variants_of(described: dict[str, Any]) -> list[Parameters]:
     """Return sets of parameters that tests and recorded runs play, the default first."""
     name = described["id"]
-    tests, base = measures.measures_of(name)["tests"], measures.sizes(name, "few")
-    named = [tests[key] for key in ("varied", "small", "alone", "crowd") if key in tests]
-    recorded = [case.options["parameters"] for case in golden_cases.read((name,))]
+    base = measures.sizes(name, "few")
     found: list[Parameters] = []
-    for given in ({}, *named, *tests.get("variants", []), *recorded):
+    for given in ({}, *_played(name)):
         if (whole := base | given) not in found and size_of(name, whole) is not None:
             found.append(whole)
     return found
