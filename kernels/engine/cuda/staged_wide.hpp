@@ -8,10 +8,10 @@
 //          rows of any length go out in 16-byte stores (packed bits go row by row)
 //   piece  a row that is longer than the staging memory passes piece by piece, alone
 //
-// Whose world it is says which slots are wanted; then all lanes of the team fill them, whatever
-// world they are of, unless a lane has its world in registers. The staging memory begins at the
-// target's address modulo 16 of its first slot, so that bytes are copied by vectors; bytes become
-// floats on their way out.
+// A lane asks of a slot whether it is wanted, and then fills it, whatever world it is of; a lane
+// that has its world in registers does so for its own rows. The staging memory begins at the
+// target's address modulo 16 of its first slot, so that bytes and floats are copied by vectors;
+// bytes may become floats on their way out.
 //
 // Rows of bits are staged back to back, as one stream. It begins at the bit that makes each of the
 // caller's 16-byte vectors start at a multiple of its number of elements: a vector is then made of
@@ -95,7 +95,8 @@ struct StagedWideRows {
   using Plan = typename Group::Plan;
   using Element = typename Row::Element;
   static constexpr bool bits = std::is_same_v<Element, bool>;
-  static constexpr int element_bytes = std::is_same_v<Element, float> ? 4 : 1;
+  static constexpr bool is_float = std::is_same_v<Element, float>;
+  static constexpr int element_bytes = is_float ? 4 : 1;
   static constexpr int team = Plan::team, worlds = Plan::worlds;
   /// No row is longer than the staging memory.
   static constexpr bool whole =
@@ -195,20 +196,46 @@ struct StagedWideRows {
   GE_FN uint8_t* groups() const {
     return reinterpret_cast<uint8_t*>(group.place.stage) + 4 * WidePlan::slots;
   }
+  /// The row of a slot, and the group of its world, where the team's lanes share the worlds.
+  struct OfTeam {
+    int group, row;
+  };
+  GE_FN OfTeam of_team(const Pass& p, int slot) const {
+    const int rank = (p.first + slot) / rows;
+    GE_WATCH(groups() + rank, 1, false);
+    return {groups()[rank], p.first + slot - rank * rows};
+  }
+  GE_FN void set_head(int slot, bool wanted, int world, int row) const {
+    GE_WATCH(heads() + slot, 4, true);
+    heads()[slot] = wanted ? world * rows + row : -1;
+  }
   template <class FateOf>
   GE_FN void name_slots(const Pass& p, bool on, const FateOf& fate) const {
-    if (!on) return;
-    if (shares && group.lane == 0 && p.first == 0) {
-      GE_WATCH(groups() + p.rank, 1, true);
-      groups()[p.rank] = uint8_t(group.place.group);
-    }
-    GE_NO_UNROLL
-    for (int row = group.lane; row < rows; row += G) {
-      const int slot = slot_of(p, row);
-      if (slot < 0 || slot >= p.count) continue;
-      const bool wanted = fate(group.cells, row).wanted;
-      GE_WATCH(heads() + slot, 4, true);
-      heads()[slot] = wanted ? group.cells.world * rows + row : -1;
+    if constexpr (shares) {
+      if (p.first == 0) {
+        if (on && group.lane == 0) {
+          GE_WATCH(groups() + p.rank, 1, true);
+          groups()[p.rank] = uint8_t(group.place.group);
+        }
+        group.sync_team();
+      }
+      GE_NO_UNROLL
+      for (int first = 0; first < p.count; first += team) {
+        // All lanes bring their worlds; those beyond the last slot stay with it.
+        const int slot = first + lane();
+        const OfTeam at = of_team(p, slot < p.count ? slot : p.count - 1);
+        const int world = Service::shuffle(group.cells.world, at.group * G);
+        if (slot < p.count)
+          set_head(slot, fate(cells_of_team(group, at.group, world), at.row).wanted, world, at.row);
+      }
+    } else {
+      if (!on) return;
+      GE_NO_UNROLL
+      for (int row = group.lane; row < rows; row += G) {
+        const int slot = slot_of(p, row);
+        if (slot >= 0 && slot < p.count)
+          set_head(slot, fate(group.cells, row).wanted, group.cells.world, row);
+      }
     }
   }
   GE_FN int head(int slot) const {
@@ -242,8 +269,9 @@ struct StagedWideRows {
   GE_FN int skew_of(const Pass& p) const {
     const int row = head(0);
     if constexpr (bits) return row < 0 ? 0 : bits_before(row);
-    if (row < 0 || target.format != Elements::uint8) return 0;
-    return offset_in_vector(row_target(row) + p.begin);
+    const bool as_they_are = is_float || target.format == Elements::uint8;
+    return row < 0 || !as_they_are ? 0
+                                   : offset_in_vector(row_target(row) + p.begin * element_bytes);
   }
   /// Bits that become 16 bytes of the caller's.
   GE_FN int vector_bits() const {
@@ -310,12 +338,10 @@ struct StagedWideRows {
       for (int slot = lane(); slot < p.count; slot += team) {
         const int named = head(slot);
         if (named < 0) continue;
-        const int world = named / rows, row = named - world * rows;
-        const uint8_t* const of = groups() + (p.first + slot) / rows;
-        GE_WATCH(of, 1, false);
-        const auto cells = cells_of_team(group, *of, world);
-        fill(p, start_of(p, staged, slot), fate(cells, row).shows,
-             [&](auto& writer) GE_LAMBDA { make(cells, row, writer); });
+        const OfTeam at = of_team(p, slot);
+        const auto cells = cells_of_team(group, at.group, (named - at.row) / rows);
+        fill(p, start_of(p, staged, slot), fate(cells, at.row).shows,
+             [&](auto& writer) GE_LAMBDA { make(cells, at.row, writer); });
       }
     } else {
       if (!on) return;
@@ -372,15 +398,17 @@ struct StagedWideRows {
     const int elements = p.end - p.begin;
     char* const to = row_target(row);
     const auto* const from = reinterpret_cast<const Element*>(area(start_of(p, staged, slot)));
-    if (target.format == Elements::float32) {
+    if (is_float || target.format == Elements::uint8)
+      copy(reinterpret_cast<Element*>(to) + p.begin, from, count * elements);
+    else
       send(reinterpret_cast<float*>(to) + p.begin, from, count * elements);
-    } else if constexpr (!std::is_same_v<Element, float>) {
-      auto* const bytes = reinterpret_cast<uint8_t*>(to) + p.begin;
-      if (offset_in_vector(bytes) == offset_in_vector(from))
-        copy_run(bytes, from, count * elements, lane(), team);
-      else
-        send(bytes, from, count * elements);
-    }
+  }
+  /// Elements that leave as they are, by vectors where both lie alike.
+  GE_FN void copy(Element* to, const Element* from, int count) const {
+    if (offset_in_vector(to) == offset_in_vector(from))
+      copy_run(to, from, count, lane(), team);
+    else
+      send(to, from, count);
   }
   /// The whole stream where its rows follow one another, else row by row.
   GE_FN void flush_stream(const Pass& p, const Staged& staged) const {
