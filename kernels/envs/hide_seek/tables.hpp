@@ -219,11 +219,12 @@ struct Schema {
   // Packs hold rays of one world: there is nothing to gain from interleaved worlds.
   // A step has few contacts, one after the other: four worlds share a warp. Rays keep all lanes
   // busy, and the bodies of large worlds most of them. Other shares are not worth their minutes of
-  // compilation. A step needs many registers: shared memory and they are full long before a block
-  // has more than 128 threads.
+  // compilation; 32 lanes for the steps of small worlds are compiled where they can be timed
+  // (scripts/gpu/tune.py). A step needs many registers: shared memory and they are full long before
+  // a block has more than 128 threads.
   static constexpr Tuning tuning{.cpu_block = 1,
                                  .cuda_block = 1,
-                                 .step_lanes = T::bodies <= 32 ? 8 : 32,
+                                 .step_lanes = T::bodies <= 32 ? LaneCounts(8, 32) : LaneCounts(32),
                                  .reset_lanes = 32,
                                  .observe_lanes = 32,
                                  .rare_resets = true,
