@@ -121,7 +121,7 @@ def test_policies_of_the_ranks_are_equal_after_updates(played: dict[int, Path]) 
         assert all(t.equal(first[name], other[name]) for name in first)
 
 
-def test_ranks_of_torchrun_stay_one_policy_and_learn_what_one_process_learns(tmp_path: Path) -> None:
+def test_ranks_of_torchrun_learn_what_one_process_learns(tmp_path: Path) -> None:
     steps = str(64 * 16 * 22)
     options = ("CartPole-v0", *SMALL, "--total-steps", steps, "--evaluation-every", "10")
     assert run.main([*options, "--out", str(tmp_path / "one")]) == 0
