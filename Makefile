@@ -75,8 +75,8 @@ blocks-all: setup # both block sizes with every environment
 	$(VENV)/cmake --build build/blocks-all --parallel $(JOBS) --target tests
 	$(PYTHON) scripts/checks/native_tests.py --build build/blocks-all $(ANEW)
 
-lanes-all: setup # emulated lanes with every environment
-	$(CMAKE) --preset dev -B ../build/lanes-all -DGE_LANES_OF_ALL=ON -DGE_TEST_FILTER=executors_lanes
+lanes-all: setup # emulated lanes and flat jobs with every environment
+	$(CMAKE) --preset dev -B ../build/lanes-all -DGE_LANES_OF_ALL=ON -DGE_TEST_FILTER='executors_(lanes|flat)'
 	$(VENV)/cmake --build build/lanes-all --parallel $(JOBS) --target tests
 	$(PYTHON) scripts/checks/native_tests.py --build build/lanes-all $(ANEW)
 

@@ -87,15 +87,16 @@ endforeach()
 
 # Sanitizers take five times the compile time: there the flat jobs have one test of the herd, and the rest waits for
 # GE_SANITIZED_ENVS=all. So do the lanes: interpreted kernels (kernels/ptx) check every access of theirs to the byte.
-# What nvcc makes of shipped environments runs their recorded hashes (scripts/ptx/golden.py); on emulated lanes, which try
-# any order of single lanes and numbers of lanes that are not compiled, they run where every environment is asked for.
+# What nvcc makes of shipped environments runs their recorded hashes (scripts/ptx/golden.py); on emulated lanes and as
+# scattered flat jobs, which try any order of single lanes and rows and numbers of lanes that are not compiled, they run
+# where every environment is asked for.
 set(tested ${all_envs})
 set(emulated ${all_envs})
 if(NOT GE_LANES_OF_ALL)
   set(emulated cartpole ${GE_TEST_ENVS})
 endif()
 set(flat arena)  # and those that run as flat jobs on a GPU
-foreach(stem ${all_envs})
+foreach(stem ${emulated})
   ge_find_flat(is_flat ${stem})
   if(is_flat)
     list(APPEND flat ${stem})

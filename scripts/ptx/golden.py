@@ -6,10 +6,11 @@
 STEM is an environment's file without its ending, such as `cartpole`; without one, all that have
 recorded hashes are run, those of the tests and examples too unless `--shipped`. Modules are built
 first (target `cuda_ptx`, which needs nvcc and no GPU). A run that has passed with the same modules
-and hashes is not repeated; `--anew` repeats it. `--all-ways` adds every number of lanes that is
-compiled, both schedules, any order of blocks and warps, memory that holds NaN, races, and plain
-launches. Only there does a step wait for a copy of its actions; in all other ways the kernels of
-several steps follow one another, and each may begin before the one in front has ended.
+and hashes is not repeated; `--anew` repeats it. Each environment runs as the engine chooses, and
+by the flat schedule where it has one; `--all-ways` adds every number of lanes that is compiled, any
+order of blocks and warps, memory that holds NaN, races, and plain launches. Only there does a step
+wait for a copy of its actions; in all other ways the kernels of several steps follow one another,
+and each may begin before the one in front has ended.
 """
 
 from __future__ import annotations
@@ -51,10 +52,11 @@ class Way:
 
 
 OWN = Way("as the engine chooses")
+FLAT = Way("flat", {"schedule": "flat"})
 ALL_WAYS = (
     OWN,
     *(Way(f"{lanes} lanes", {"lanes": lanes, "schedule": "group"}) for lanes in LANES),
-    Way("flat", {"schedule": "flat"}),
+    FLAT,
     Way("plain launches", {"dependent_launch": False}, clears=True, in_a_row=1),
     Way("any order", settings={"SHUFFLE": "7"}),
     Way("any order, NaN", settings={"SHUFFLE": "11", "POISON": "0x7fc00001"}),
@@ -77,6 +79,16 @@ def headers() -> dict[str, Path]:
     found = [header for folder in folders for header in sorted(folder.rglob("*.hpp"))]
     recorded = {path.stem for path in golden_cases.FOLDER.glob("*.txt")}
     return {header.stem: header for header in found if header.stem in recorded}
+
+
+def _usual_ways(stem: str) -> tuple[Way, ...]:
+    """Return the ways of each run: as the engine chooses, and flat where that is compiled."""
+    header = places.environments().get(stem) or headers()[stem]
+    folder = header.parent.parent if header.parent.name == places.TASKS else header.parent
+    has_own = stem == folder.name or folder != header.parent
+    files = [header, *(folder.glob("*.hpp") if has_own else ())]
+    is_flat = any(".flat = " in file.read_text(encoding="utf-8") for file in files)
+    return (OWN, FLAT) if is_flat else (OWN,)
 
 
 def build(stems: Sequence[str]) -> None:
@@ -167,12 +179,11 @@ def main(argv: Sequence[str]) -> int:
         print(f"scripts/ptx/golden.py: {problem}", file=sys.stderr)
         return 1
     folders = [golden_cases.FOLDER, *([golden_cases.FOLDER / "long"] if given.long else [])]
-    ways = ALL_WAYS if given.all_ways else (OWN,)
     tasks = [
         (stem, way, folder)
         for stem in stems
         for folder in folders
-        for way in ways
+        for way in (ALL_WAYS if given.all_ways else _usual_ways(stem))
         if (folder / f"{stem}.txt").exists()
     ]
     return _run_all(tasks, given.jobs, proofs.Proofs(anew=given.anew))
