@@ -31,6 +31,7 @@ from scripts.checks import check_costs, pytest_times  # noqa: E402
 from scripts.checks.nearest import Tree  # noqa: E402
 
 _UNIT = re.compile(r"(.+)_(?:cpu|shuffled|lanes|flat|cuda)(?:_\d+)?")
+BUILDS = ("dev", "asan", "tsan")
 Row = tuple[str, str, float]  # a build or kind, what of it, seconds
 
 
@@ -74,11 +75,18 @@ class Objects:
 
 
 def programs() -> Iterator[Row]:
-    """Yield what native programs took when they ran last."""
+    """Yield what native programs took when they ran last, those that this tree has."""
     held = places.read_json(places.store_folder() / "native_tests.json")
+    there = {build: _programs_of(build) for build in BUILDS}
     for name, took in held.items() if isinstance(held, dict) else ():
         build, _, program = name.partition(" ")
-        yield f"native programs of build/{build}", program, took
+        if program in there.get(build, ()):
+            yield f"native programs of build/{build}", program, took
+
+
+def _programs_of(build: str) -> set[str]:
+    listed = places.read_json(ROOT / "build" / build / "tests.json")
+    return {one["name"] for one in listed} if isinstance(listed, list) else set()
 
 
 def python_tests() -> Iterator[Row]:
@@ -142,7 +150,7 @@ def main() -> None:
     os.environ["GPU_ENVS_CUDA_RUNTIME"] = "interpreted"  # as in `make cuda`: with PTX
     listed["compiling modules, cuda"] = list(held.of_package("cuda"))
     del os.environ["GPU_ENVS_CUDA_RUNTIME"]
-    for build in ("dev", "asan", "tsan"):
+    for build in BUILDS:
         listed[f"compiling build/{build}"] = list(held.of_cmake(ROOT / "build" / build, stores))
     compiled = [row for rows in listed.values() for row in rows]
     ran = [*programs(), *python_tests()]

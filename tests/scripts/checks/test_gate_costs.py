@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from gpu_envs.building import objects, toolchain
 from gpu_envs.building.launcher import asked_for
 from scripts.checks import gate_costs
@@ -58,3 +60,15 @@ def test_environments_have_objects_programs_and_tests_of_their_name_and_ids() ->
     assert row == ["overcooked", "6.0", "5.0", "11.0", "60"]
     over = gate_costs.by_environment([("lanes", "overcooked", 60.5)], [])
     assert [line for line in over.splitlines() if line.endswith("above it")]
+
+
+def test_programs_that_the_tree_no_longer_has_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate_costs, "ROOT", tmp_path)
+    monkeypatch.setattr(gate_costs.places, "store_folder", lambda: tmp_path)
+    held = {"dev cameras.light": 1.5, "dev engine.gone": 9.0, "lanes-all cameras.light": 9.0}
+    (tmp_path / "native_tests.json").write_text(json.dumps(held))
+    (tmp_path / "build" / "dev").mkdir(parents=True)
+    (tmp_path / "build" / "dev" / "tests.json").write_text('[{"name": "cameras.light"}]')
+    assert list(gate_costs.programs()) == [("native programs of build/dev", "cameras.light", 1.5)]
