@@ -86,11 +86,14 @@ def make_vec() -> Iterator[Callable[..., gpu_envs.VectorEnv]]:
 @pytest.fixture(scope="session")
 def gallery_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with the module of Gallery-v0, an environment of pictures that only tests have."""
-    return _cache_of(GALLERY, tmp_path_factory.mktemp("gallery"))
+    return _cache_of(GALLERY, tmp_path_factory)
 
 
-def _cache_of(header: Path, cache: Path) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
+def _cache_of(header: Path, folders: pytest.TempPathFactory) -> Path:
+    """Build a header in a cache of this process, by objects that one process compiles for all."""
+    cache = folders.mktemp(header.stem)
+    common = folders.getbasetemp().parent  # with pytest-xdist, of all its processes
+    with pytest.MonkeyPatch.context() as patch, upkeep.lock(common, header.stem):
         patch.setenv("GPU_ENVS_CACHE", str(cache))
         registration.refresh()
         build_header(header, [native.cpu_target()])
@@ -111,13 +114,13 @@ def gallery(gallery_cache: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def troupe_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with Troupe-v0 and Band-v0: agents of three kinds, which only tests have."""
-    return _cache_of(TROUPE, tmp_path_factory.mktemp("troupe"))
+    return _cache_of(TROUPE, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def fair_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with Fair-v0, Hall-v0 and Court-v0: roles whose rows differ in kind."""
-    return _cache_of(FAIR, tmp_path_factory.mktemp("fair"))
+    return _cache_of(FAIR, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
