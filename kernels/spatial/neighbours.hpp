@@ -113,7 +113,9 @@ GE_FN void copy_near(const WorldOf<M>& w, Slot place, NearX& x, NearY& y, NearRo
   if (place.row >= count) return;
   row.value = get<typename Tables<M>::Order, Sorted>(w, place.row).row;
   const Position at = get<typename M::Agents, Position>(w, int(row.value));
-  x.value = at.x, y.value = at.y;
+  // Those who look cut their circles to places in the square, on some machines more than on others.
+  const Square& square = M::grid(w.params()).square;
+  x.value = clamped(square, at.x), y.value = clamped(square, at.y);
 }
 
 template <class M>
@@ -222,8 +224,8 @@ class Look {
         near_x_(w),
         near_y_(w),
         near_row_(w),
-        x_(x),
-        y_(y),
+        x_(clamped(square_, x)),
+        y_(clamped(square_, y)),
         squared_(range_squared),
         half_(half),
         me_(uint32_t(me)) {}

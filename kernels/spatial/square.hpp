@@ -30,6 +30,11 @@ GE_FN F shortest(const Square& square, F d) {
   return select(d <= -square.half, d + square.side, up);
 }
 
+/// A coordinate that was written from outside and lies beyond an edge becomes the edge's; NaN stays.
+GE_FN float clamped(const Square& square, float x) {
+  return select(x < 0.0f, 0.0f, select(x > square.side, square.side, x));
+}
+
 /// A coordinate brought back into [0, side) across one of the edges; 0 where it was further away.
 GE_FN float wrapped(const Square& square, float x) {
   float inside = select(x >= square.side, x - square.side, x);

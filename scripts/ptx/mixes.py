@@ -23,6 +23,8 @@ from scripts.ptx.subjects import Parameters, Subject, Way, size_of
 
 MODES = ("SameStep", "NextStep", "Disabled")
 TYPES = ("int64", "int32", "uint8", "float32", "float64")
+DTYPES = ("own", "uint8", "float32", "bits")
+FAR = 2**31  # a first world's number
 LONG = 700  # steps of an episode, which some tiers are for
 FEW = (1, 2, 3, 5, 7, 33)  # worlds
 MOST_BYTES = 8 << 20  # of a case's worlds with their outputs
@@ -94,7 +96,7 @@ class Stream:
 def _act(subject: Subject, random: Random) -> Act:
     seed = random.randrange(1 << 30)
     whole = [play(5), play(12, "legal", seed), play(5, "ends"), play(24, "stubborn", seed), draws]
-    whole += [late, late, seeds, frozen, moves, bad_actions, *map(in_type, TYPES)]
+    whole += [late, late, seeds, frozen, moves, bad_actions, *map(in_type, subject.types)]
     whole += [states.at_random(seed), states.at_random(seed), states.one_at_random(seed)]
     resets = subject.described["reset_options"]
     if resets and random.random() < 0.5:
@@ -111,9 +113,9 @@ def _options(subject: Subject, random: Random) -> dict[str, Any]:
     rolled = ("own", "padded", "split") if subject.described.get("roles") else ("own",)
     few = [name for name in OUTPUTS if name not in LEAN]
     options: dict[str, Any] = {
-        "dtype": random.choice(("own", "own", "uint8", "float32", "bits")),
-        "roles": random.choice(rolled),
-        "actions": random.choice(("own", "own", "flat")),
+        "dtype": random.choice(["own", *subject.accepted("dtype", DTYPES)]),
+        "roles": random.choice(subject.accepted("roles", rolled)),
+        "actions": random.choice(["own", *subject.accepted("actions", ("own", "flat"))]),
         "autoreset_mode": random.choice(("SameStep", *MODES)),
         "ends": random.choice(("agent", "world")),
         "max_episode_steps": random.choice((0, 1, SHORT, SHORT, LONG)),
@@ -121,7 +123,7 @@ def _options(subject: Subject, random: Random) -> dict[str, Any]:
         "shift": random.choice((0, 0, 1, 2, 4, 8, 12, 60)),
         "final_rows": random.choice(("own", "own", "keep")),
         "is_kept": random.random() < 0.4,
-        "first_world": random.choice((0, 0, 0, 2**33)),
+        "first_world": random.choice((0, 0, 0, FAR)),
     }
     if random.random() < 0.4:
         options["outputs"] = (*LEAN, *random.sample(few, random.randrange(len(few))))

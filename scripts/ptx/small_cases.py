@@ -33,7 +33,7 @@ from gpu_envs.known.outputs import FINAL_LAYERS, OUTPUTS  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
 from scripts.ptx import interpreter, learner_cases, states  # noqa: E402
 from scripts.ptx.acts import SHORT, draws, frozen, moves, play, reset_with, seeds  # noqa: E402
-from scripts.ptx.mixes import MODES, TYPES, Case, Stream  # noqa: E402
+from scripts.ptx.mixes import DTYPES, FAR, MODES, TYPES, Case, Stream  # noqa: E402
 from scripts.ptx.pairs import Differs, Pair, Refused  # noqa: E402
 from scripts.ptx.plays import bad_actions, in_type  # noqa: E402
 from scripts.ptx.subjects import (  # noqa: E402
@@ -52,9 +52,8 @@ LEARNER = "learner"  # among ids: the learner's native calls
 
 def forms(subject: Subject) -> Iterator[Case]:
     """Types and rows of observations, actions in one number, roles side by side or apart."""
-    kinds = ("own", "uint8", "float32", "bits")
     rolled = ("own", "padded", "split") if subject.described.get("roles") else ("own",)
-    for dtype, roles, actions in itertools.product(kinds, rolled, ("own", "flat")):
+    for dtype, roles, actions in itertools.product(DTYPES, rolled, ("own", "flat")):
         options = {"dtype": dtype, "roles": roles, "actions": actions, "max_episode_steps": SHORT}
         yield Case(f"forms {dtype} {roles} {actions}", play(5), options=options)
         if dtype != "own":
@@ -82,7 +81,7 @@ def batches(subject: Subject) -> Iterator[Case]:
     """Numbers of worlds around those of a warp and a block."""
     for worlds in (1, 2, 31, 33, 64, 130, 257):
         yield Case(f"{worlds} worlds", play(3), worlds, options={"max_episode_steps": 2})
-    yield Case("worlds from 2^33 on", play(3), options={"first_world": 2**33})
+    yield Case("worlds from 2^31 on", play(3), options={"first_world": FAR})
 
 
 def lives(subject: Subject) -> Iterator[Case]:

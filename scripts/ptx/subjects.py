@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
@@ -35,6 +35,18 @@ class Subject:
     sets: list[Parameters]  # of this tier, known ones first; cases take them in turn
     variants: list[Parameters]  # that tests play, of any tier; known to the first tier only
     most: int  # bytes of a record in sets that are drawn
+
+    def accepted(self, option: str, values: Sequence[Any]) -> list[Any]:
+        """Return the values of an option that its worlds are made with."""
+        return [value for value in values if _is_made(self.name, option, value)]
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of actions that it takes."""
+        kinds = self.described.get("roles") or [self.described]
+        fields = [field for kind in kinds for field in kind["action"]]
+        has_choices = all(field.get("choices") for field in fields)
+        return ("int64", "int32", "uint8") if has_choices else ("float32", "float64")
 
     def sets_for(self, way: Way) -> list[Parameters]:
         """Return the sets that lead to a way's kernels; worlds below the first need no slab."""
@@ -81,7 +93,7 @@ class Size(NamedTuple):
 
 
 LARGEST = 8 << 20  # bytes of a world and its outputs
-LARGER = 4  # times the smallest record of a tier: larger worlds take part as variants only
+LARGER = 40  # times the smallest record of a tier: larger worlds take part as variants only
 
 
 @functools.cache
@@ -125,6 +137,18 @@ def _changed(described: dict[str, Any], tier: int, own: Parameters, most: int) -
         found.append([each for each, is_fit in zip(given, fits, strict=True) if is_fit])
     turns = itertools.chain.from_iterable(itertools.zip_longest(*found))
     return [each for each in turns if each is not None]
+
+
+@functools.cache
+def _is_made(name: str, option: str, value: Any) -> bool:
+    target = native.cpu_target()
+    given = {option: value, "parameters": measures.sizes(name, "few")}
+    files = native.data_files(target, name)
+    try:
+        native.at(target, name).Simulator(name, 1, data_files=files, **given).close()
+    except ValueError:
+        return False
+    return True
 
 
 def values_of(name: str, parameter: dict[str, Any]) -> list[Any]:

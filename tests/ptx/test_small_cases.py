@@ -25,6 +25,13 @@ def test_small_cases_are_equal_to_the_cpu(name: str) -> None:
     assert " 0 wrong" in done.stdout
 
 
+def test_positions_beyond_the_square_are_seen_alike() -> None:
+    # On lanes a look is cut to half a circle, by geometry that holds within the square alone.
+    done = _run("--only", "variant agent_count=200 ", "Flocking-v0")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 cases" in done.stdout and " 0 wrong" in done.stdout
+
+
 def test_a_planted_fault_is_found() -> None:
     done = _run("--quick", "--planted", r"add\.rn\.f32", "sub.rn.f32", "CartPole-v0")
     assert done.returncode == 1, done.stdout + done.stderr
