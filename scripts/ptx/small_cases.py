@@ -145,6 +145,16 @@ def parameters(subject: Subject) -> Iterator[Case]:
             yield Case(title, play(6, "legal"), 3, base | {parameter["name"]: value})
 
 
+def benchmarks(subject: Subject) -> Iterator[Case]:
+    """A world of each form that is measured, however large, for a step of each schedule."""
+    held = measures.measures_of(subject.name)["benchmark"].get("forms", [])
+    schedules = {way.options.get("schedule", "own") for way in ways_of(subject)} & {"own", "flat"}
+    for form, schedule in itertools.product(held, sorted(schedules)):
+        options = {} if schedule == "own" else {"schedule": schedule}
+        given = form.get("parameters", {})
+        yield Case(f"benchmark {given} {schedule}", play(1), 1, given, options)
+
+
 KINDS = (forms, outputs, batches, lives, acts, contents, blocks)
 
 
@@ -161,7 +171,8 @@ def kinds_of(name: str) -> list[Case]:
     subject = subjects_of(name)[0]
     every = [case for kind in KINDS for case in kind(subject)]
     turns = zip(every, itertools.cycle(subject.sets), strict=False)
-    return [*(replace(case, parameters=given) for case, given in turns), *parameters(subject)]
+    played = (replace(case, parameters=given) for case, given in turns)
+    return [*played, *parameters(subject), *benchmarks(subject)]
 
 
 def cases_of(name: str) -> list[Case]:

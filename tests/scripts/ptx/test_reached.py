@@ -131,4 +131,4 @@ def test_the_names_of_kernels_are_short() -> None:
 def test_the_shipped_reasons_can_be_read() -> None:
     file = Path(reached.__file__).with_name("unreached.json")
     for reason in reached.read_reasons(file):
-        assert reason.why and (reason.kernel or reason.file or reason.line or reason.opcode)
+        assert reason.why and (reason.module or reason.kernel or reason.is_of_rows)
