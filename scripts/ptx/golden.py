@@ -6,11 +6,11 @@
 STEM is an environment's file without its ending, such as `cartpole`; without one, all that have
 recorded hashes are run, those of the tests and examples too unless `--shipped`. Modules are built
 first (target `cuda_ptx`, which needs nvcc and no GPU). A run that has passed with the same modules
-and hashes is not repeated; `--anew` repeats it. Each environment runs as the engine chooses, and
-by the flat schedule where it has one; `--all-ways` adds every number of lanes that is compiled, any
-order of blocks and warps, memory that holds NaN, races, and plain launches. Only there does a step
-wait for a copy of its actions; in all other ways the kernels of several steps follow one another,
-and each may begin before the one in front has ended.
+and hashes is not repeated; `--anew` repeats it. Each environment is run with the lanes and the
+schedule that the engine chooses, and again with the flat schedule if it has one; `--all-ways` adds
+every number of lanes that is compiled, any order of blocks and warps, memory that holds NaN, races,
+and plain launches. Only there does a step wait for a copy of its actions; in all other ways the
+kernels of several steps follow one another, and each may begin before the one in front has ended.
 """
 
 from __future__ import annotations

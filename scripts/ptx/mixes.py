@@ -82,9 +82,9 @@ class Stream:
         Args:
             most_seconds: After these no further case is begun.
         """
-        begun, before, quiet = time.monotonic(), interpreter.executed(), 0
+        begun, before, quiet, least = time.monotonic(), interpreter.executed(), 0, len(self.sets)
         for number, case in enumerate(self):
-            is_done = number >= len(self.sets) and quiet >= QUIET
+            is_done = number >= least and quiet >= QUIET
             if is_done or time.monotonic() - begun > most_seconds:
                 return
             yield case
@@ -129,11 +129,7 @@ def _options(subject: Subject, random: Random) -> dict[str, Any]:
         options["outputs"] = (*LEAN, *random.sample(few, random.randrange(len(few))))
     if random.random() < 0.1:
         options["outputs"] = tuple(random.sample(OUTPUTS, random.randrange(len(OUTPUTS))))
+    chosen = {key: value for key, value in options.items() if value not in ("own", 0)}
     if random.random() < 0.1:
-        options["dependent_launch"] = False
-    return {
-        key: value for key, value in options.items() if value not in ("own", 0) or key in SWITCHES
-    }
-
-
-SWITCHES = ("dependent_launch",)  # options whose False is not their default
+        chosen["dependent_launch"] = False
+    return chosen

@@ -9,7 +9,7 @@ namespace ge {
 
 #if defined(__CUDA_ARCH__)
 
-/// The same number, computed before what follows: nvcc would move the sum that it is into a loop.
+/// Returns `number`, computed here: nvcc would repeat a sum in the loop that reads its result.
 GE_FN int64_t settled(int64_t number) {
   asm("" : "+l"(number));
   return number;

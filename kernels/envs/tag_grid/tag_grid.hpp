@@ -152,8 +152,8 @@ struct Rules {
     const float time = time_share(w);
     row.fill(4 * agents, 1, [time](int) GE_LAMBDA { return time; });
   }
-  /// The same row of few agents, for a lane that makes it alone: one loop, whose stores lie at
-  /// fixed distances. On the CPU rows by columns are faster.
+  /// Sets what fill_everybody sets, where one lane makes the whole row of few agents: in one loop,
+  /// whose stores lie at fixed distances. On the CPU it is faster to fill column after column.
   static GE_FN void put_everybody(const W& w, FloatRow& row, int me) {
     const int taggers = w.params().num_taggers, agents = taggers + 1;
     GE_UNROLL
