@@ -136,6 +136,8 @@ class Row:
     sectors: int  # of 32 bytes in global and local memory
     waves: int  # passes through the banks of shared memory
     splits: int  # of a branch: times that lanes went different ways
+    target: int  # of a branch: the place of the instruction that it leads to, from 1 on; 0: none
+    goes_on: int  # whether the instruction behind it can be the next
 
 
 @dataclass(frozen=True)

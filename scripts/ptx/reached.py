@@ -30,6 +30,7 @@ _INSTRUCTION = re.compile(r"^\s*(@!?%p\d+\s+)?[a-z][a-z0-9_]*(?:[.;]|\s+\$)", re
 
 Place = tuple[str, str]  # object and kernel
 Row = tuple[str, str]  # source line and opcode
+Way = tuple[int, int]  # the place that a branch leads to, or -1; whether the next one can follow
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Counted:
     """The instructions of a kernel, and which of them were executed."""
 
     rows: list[Row] = field(default_factory=list)
+    ways: list[Way] = field(default_factory=list)
     done: bytearray = field(default_factory=bytearray)
     unread: int = 0  # instructions of a kernel that nobody asked for
 
@@ -50,14 +52,30 @@ class Counted:
         """How many were executed."""
         return sum(self.done)
 
-    def missing(self) -> Iterator[tuple[Row, Row]]:
-        """Yield those that were not, each with the executed one in front of it."""
-        before = ("", "")
-        for row, done in zip(self.rows, self.done, strict=True):
-            if done:
-                before = row
-            else:
-                yield row, before
+    def missing(self) -> Iterator[tuple[Row, list[Row]]]:
+        """Yield those that were not, each with the executed ones that lead to it.
+
+        None leads into a function that was never called.
+        """
+        leads: dict[int, list[Row]] = {k: [] for k, done in enumerate(self.done) if not done}
+        for place, done in enumerate(self.done):
+            for behind in self._behind(place) if done else ():
+                leads[behind].append(self.rows[place])
+        for place, rows in leads.items():
+            yield self.rows[place], rows
+
+    def _behind(self, place: int) -> set[int]:
+        """Return the places that one leads to over such as were not executed."""
+        found: set[int] = set()
+        left = [place]
+        while left:
+            place = left.pop()
+            target, goes_on = self.ways[place]
+            following = (target, place + 1 if goes_on and place + 1 < len(self.rows) else -1)
+            new = {k for k in following if k >= 0 and not self.done[k]} - found
+            found |= new
+            left += new
+        return found
 
 
 @dataclass
@@ -74,7 +92,8 @@ class Reached:
             if not theirs.rows:
                 continue
             if not ours.rows:
-                ours.rows, ours.done = theirs.rows, bytearray(theirs.done)
+                ours.rows, ours.ways = theirs.rows, theirs.ways
+                ours.done = bytearray(theirs.done)
                 continue
             if len(ours.rows) != len(theirs.rows):
                 raise ValueError(f"{place} was compiled again between two runs")
@@ -89,7 +108,7 @@ class Reached:
     def as_json(self) -> list[Any]:
         """Return what `read` reads."""
         return [
-            [*place, each.rows, each.done.hex(), each.unread]
+            [*place, each.rows, each.ways, each.done.hex(), each.unread]
             for place, each in sorted(self.kernels.items())
         ]
 
@@ -102,9 +121,13 @@ def percent(part: int, whole: int) -> float:
 def read(held: Iterable[Sequence[Any]]) -> Reached:
     """Return what `as_json` has written."""
     found = Reached()
-    for object_name, kernel, rows, done, unread in held:
-        pairs = [(source, opcode) for source, opcode in rows]
-        found.kernels[object_name, kernel] = Counted(pairs, bytearray.fromhex(done), unread)
+    for object_name, kernel, rows, ways, done, unread in held:
+        found.kernels[object_name, kernel] = Counted(
+            [(source, opcode) for source, opcode in rows],
+            [(target, goes_on) for target, goes_on in ways],
+            bytearray.fromhex(done),
+            unread,
+        )
     return found
 
 
@@ -113,9 +136,12 @@ def of_report(kernels: Iterable[Kernel]) -> Reached:
     found = Reached()
     for kernel in kernels:
         counted = found.kernels.setdefault((kernel.object, kernel.name), Counted())
-        for row in kernel.rows():
-            counted.rows.append((_TREE.sub("", row.source), row.opcode))
-            counted.done.append(row.lanes > 0)
+        for rows in kernel.functions.values():
+            first = len(counted.rows)
+            for row in rows:
+                counted.rows.append((_TREE.sub("", row.source), row.opcode))
+                counted.ways.append((first + row.target - 1 if row.target else -1, row.goes_on))
+                counted.done.append(row.lanes > 0)
     return found
 
 
@@ -145,8 +171,8 @@ class Reason:
     """Why no simulator reaches some instructions.
 
     A row has it if all that is given matches: the module, the kernel's name, the file, the text of
-    the source line, the opcode; and `behind`, the text of the source line of the branch that is not
-    taken to it: of the executed instruction in front of the row.
+    the source line, the opcode; and `behind`, the text of the source line of each executed branch
+    that is never taken to it.
     """
 
     why: str
@@ -162,15 +188,18 @@ class Reason:
         """Whether it can be the reason of rows of a kernel."""
         return bool(re.search(self.module, module) and re.search(self.kernel, kernel))
 
-    def holds(self, row: Row, before: Row) -> bool:
-        """Whether it is the reason of a row of such a kernel."""
+    def holds(self, row: Row, leads: Sequence[Row]) -> bool:
+        """Whether it is the reason of a row of such a kernel, to which these lead."""
         source, opcode = row
         return bool(
             re.search(self.file, source.rpartition(":")[0])
             and re.search(self.opcode, opcode)
             and (not self.line or re.search(self.line, _text_at(source)))
-            and (not self.behind or re.search(self.behind, _text_at(before[0])))
+            and (not self.behind or self._is_behind(leads))
         )
+
+    def _is_behind(self, leads: Sequence[Row]) -> bool:
+        return bool(leads) and all(re.search(self.behind, _text_at(lead[0])) for lead in leads)
 
     @property
     def is_of_rows(self) -> bool:
@@ -207,8 +236,8 @@ def explained(
     of_kernel = [each for each in reasons if each.is_of(module, kernel)]
     # A reason of single rows explains nothing in a kernel that has not run at all.
     of_rows = [each for each in of_kernel if counted.executed or not each.is_of_rows]
-    for row, before in counted.missing():
-        reason = next((each for each in of_rows if each.holds(row, before)), None)
+    for row, leads in counted.missing():
+        reason = next((each for each in of_rows if each.holds(row, leads)), None)
         if reason is None:
             without.append(row)
         else:

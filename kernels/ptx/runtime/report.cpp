@@ -60,12 +60,20 @@ class Report {
   std::string kernels_;
 };
 
+/// Whether the instruction behind one can be the next.
+bool goes_on(const Instruction& i) {
+  const bool leads_away = i.flow == Flow::branch || i.flow == Flow::table ||
+                          i.flow == Flow::leave || i.flow == Flow::finish || i.flow == Flow::refuse;
+  return i.guard >= 0 || !leads_away;
+}
+
 std::string Report::rows_of(const Module& module, const Code& code) {
   const auto& statements = code.function->code;
   std::string rows;
   for (size_t k = 0; k < std::min(statements.size(), code.instructions.size()); ++k) {
     const Statement& s = statements[k];
     const Count& count = code.counts[k];
+    const Instruction& i = code.instructions[k];
     const auto file = module.files.find(s.source_file);
     const bool is_known = s.source_line > 0 && file != module.files.end();
     separate(rows, ",");
@@ -73,8 +81,8 @@ std::string Report::rows_of(const Module& module, const Code& code) {
     for (const uint64_t value :
          {uint64_t(s.line), is_known ? files_.number_of(file->second) : 0,
           uint64_t(is_known ? s.source_line : 0), opcodes_.number_of(s.whole()),
-          uint64_t(code.instructions[k].counted), count.warps, count.lanes, count.sectors,
-          count.waves, count.splits}) {
+          uint64_t(i.counted), count.warps, count.lanes, count.sectors, count.waves, count.splits,
+          uint64_t(i.flow == Flow::branch ? i.target + 1 : 0), uint64_t(goes_on(i))}) {
       if (rows.back() != '[') rows += ',';
       rows += std::to_string(value);
     }
@@ -115,7 +123,8 @@ std::string Report::json() const {
   std::string classes;
   for (int k = 0; k < kClasses; ++k) separate(classes), classes += quoted(name_of(Class(k)));
   return "{\"format\": 1,\n \"columns\": [\"line\", \"file\", \"source_line\", \"opcode\", "
-         "\"class\", \"warps\", \"lanes\", \"sectors\", \"waves\", \"splits\"],\n \"files\": " +
+         "\"class\", \"warps\", \"lanes\", \"sectors\", \"waves\", \"splits\", "
+         "\"target\", \"goes_on\"],\n \"files\": " +
          files_.json() + ",\n \"opcodes\": " + opcodes_.json() + ",\n \"classes\": [" + classes +
          "],\n \"kernels\": [\n  " + kernels_ + "]}\n";
 }

@@ -40,7 +40,7 @@ ret;
 
 def _kernel(name: str, lanes: list[int]) -> Kernel:
     rows = [
-        Row(line, f"{CLONE}{line}", "add.s32", "integer", 1, n, 0, 0, 0)
+        Row(line, f"{CLONE}{line}", "add.s32", "integer", 1, n, 0, 0, 0, 0, 1)
         for line, n in enumerate(lanes, 1)
     ]
     return Kernel(name, "a.so", 64, 0, 0, 1, 1, 32, {name: rows})
@@ -106,6 +106,22 @@ def test_a_reason_explains_what_lies_behind_a_branch(monkeypatch: pytest.MonkeyP
     )
     other = Reason("it never is", module="^b", behind=r"if \(never\)")
     assert reached.explained("a.so", "k", whole.kernels["a.so", "k"], [other])[0] == 0
+
+
+def test_a_branch_leads_to_where_it_goes_not_to_what_stands_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = ["if (never)", "end", "sunk", "of_another", "never called"]
+    monkeypatch.setitem(reached._sources, "kernels/engine/rows.hpp", lines)
+    whole = _merged([1, 1, 0, 0, 0])
+    counted = whole.kernels["a.so", "k"]
+    counted.ways = [(2, 1), (-1, 0), (3, 1), (-1, 0), (-1, 0)]
+    assert [len(leads) for _, leads in counted.missing()] == [1, 1, 0]
+    assert [leads[0][0][-1] for _, leads in counted.missing() if leads] == ["1", "1"]
+    reason = Reason("it never is", behind=r"if \(never\)")
+    assert reached.explained("a.so", "k", counted, [reason])[0] == 2
+    counted.ways[1] = (3, 0)  # a second way to it, for which there is no reason
+    assert reached.explained("a.so", "k", counted, [reason])[0] == 1
 
 
 def test_a_reason_that_matches_nothing_is_an_error() -> None:

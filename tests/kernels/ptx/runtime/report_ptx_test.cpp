@@ -1,4 +1,5 @@
 // Counters as JSON, planted faults, settings.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -72,6 +73,16 @@ GE_TEST(a_report_has_a_row_for_each_instruction_run_or_not) {
   CHECK(kernel.find(",1,77" + row) != std::string::npos);
   CHECK(kernel.find(std::to_string(number_of(opcodes, "bra")) + "," +
                     std::to_string(number_of(classes, "branch")) + ",6,") != std::string::npos);
+  // The branch leads to the last row, which alone leads nowhere; from 1 on.
+  std::vector<std::string> rows;
+  for (size_t at = kernel.find("[[") + 1, end; (end = kernel.find(']', at)) < kernel.size();
+       at = end + 2)
+    rows.push_back(kernel.substr(at, end - at));
+  rows.push_back(kernel.substr(kernel.rfind('[')));
+  const std::string to_last = "," + std::to_string(rows.size()) + ",1";
+  const auto leads = [&](const std::string& row) { return row.ends_with(to_last); };
+  CHECK_EQ(std::count_if(rows.begin(), rows.end(), leads), 1);
+  CHECK(rows.back().ends_with(",0,0"));
   // Unknown until it is asked for.
   CHECK_EQ(between(between(text, "{\"name\": \"never_asked_for\"", "]}"), "\"functions\": [", "]"),
            "");
@@ -87,7 +98,7 @@ GE_TEST(a_report_has_a_row_for_each_instruction_run_or_not) {
   const std::string cleared = between(report(), "{\"name\": \"counted_kernel\", ", "]]}]}");
   CHECK_EQ(between(cleared, "\"launches\": ", ","), "0");
   CHECK(cleared.find(",1,77," + std::to_string(number_of(opcodes, "st.global.u32")) + "," +
-                     std::to_string(number_of(classes, "store_global")) + ",0,0,0,0,0]") !=
+                     std::to_string(number_of(classes, "store_global")) + ",0,0,0,0,0,0,1]") !=
         std::string::npos);
 }
 
