@@ -137,7 +137,7 @@ GE_FN void wide_rows_out(const Group& group, Output output, bool on) {
   if (target.to == nullptr) return;
   // Such rows need no staging: a squad's lanes write neighbours at once.
   if constexpr (wants_squad<F>) return wide_rows_by_squads<kFinal, F, R, Row>(group, target, on);
-  const StagedWideRows<Row, Group> staged{group, target, agents_in<R>(shared.params)};
+  const StagedWideRows<Row, Group, kFinal> staged{group, target, agents_in<R>(shared.params)};
   staged.run(
       on, [](const auto& cells, int row) GE_LAMBDA { return row_fate<Agent>(cells, row, kFinal); },
       [](const auto& cells, int row, auto& writer)
@@ -181,7 +181,7 @@ GE_FN void world_rows_out(const Group& group, Output output, bool on) {
       else
         return my_rows<1>(group, on, 1, [&](int row) GE_LAMBDA { put(cells, row); });
     }
-    const StagedWideRows<Row, Group> staged{group, target, 1};
+    const StagedWideRows<Row, Group, false> staged{group, target, 1};
     staged.run(
         on, [](const auto&, int) GE_LAMBDA { return RowFate{true, true}; },
         [](const auto& world, int, auto& writer) GE_LAMBDA { write_state<F>(world, writer); });
@@ -213,17 +213,13 @@ GE_FN void stage(Group& group, Show<kOutput, F, R>, bool on) {
 // ---- zeros for the rows of agents that have not ended in this step
 
 /// Clears `elements` elements of every world that is on. Other lanes may write there later: a
-/// barrier has to follow.
+/// barrier has to follow. No condition stands in front of it, so the worlds are one run.
 template <class Element, AnyGroup Group>
 GE_FN void clear_worlds(const Group& group, Element* to, int64_t elements, bool on) {
-  constexpr int G = Group::kLanes;
-  const GroupPlace& place = group.place;
-  const Run run = team_run<G, typename Group::Service>(place, on);
-  if (run.whole)
-    clear_run(to + place.team_first * elements, run.worlds * elements, place.team_lane,
-              Group::Plan::team);
-  else if (on)
-    clear_run(to + group.cells.world * elements, elements, group.lane, G);
+  const Run run = team_run<Group::kLanes, typename Group::Service>(group.place, on);
+  GE_ASSERT(run.whole);
+  clear_run(to + group.place.team_first * elements, run.worlds * elements, group.place.team_lane,
+            Group::Plan::team);
 }
 /// Clears the rows that `ended`, still of the step before, marks: few, each by the lane that will
 /// report this step's ends.

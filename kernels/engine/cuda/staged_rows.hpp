@@ -29,6 +29,9 @@ struct StagedRows {
   using Rows = StagingPlan<Row, kRows, G>;
   using Element = typename Rows::Element;
   static constexpr int elements = Rows::Shape::elements;
+  static constexpr bool one_world = Rows::worlds == 1;
+  /// All rows of a world are staged at a time.
+  static constexpr bool whole = kRows <= Rows::chunk;
 
   const GroupPlace& place;
   Element* to;
@@ -45,7 +48,7 @@ struct StagedRows {
   GE_FN void run(bool on, const Make& make) const {
     const Run run = team_run<G, Service>(place, on);
     // Uniform over the team, as all conditions here are: every lane comes by every barrier.
-    const bool dense = !kFinal && run.whole && rows <= Rows::chunk;
+    const bool dense = !kFinal && (one_world || run.whole) && (whole || rows <= Rows::chunk);
     for (int first = 0; first < Rows::worlds; first += Rows::together) {
       for (int row = 0; row < rows; row += Rows::chunk) {
         const Part part{first, row, rows - row < Rows::chunk ? rows - row : Rows::chunk};
@@ -95,7 +98,8 @@ struct StagedRows {
   // ---- all rows of worlds that follow one another
 
   GE_FN Element* dense_target(const Part& part) const {
-    return to + int64_t(place.team_first + part.first) * rows * elements;
+    const int first = one_world ? world : place.team_first;
+    return to + int64_t(first + part.first) * rows * elements;
   }
   template <class Make>
   GE_FN void fill_dense(const Part& part, bool on, const Make& make) const {

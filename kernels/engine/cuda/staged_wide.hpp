@@ -88,7 +88,8 @@ struct BitStream {
 
 // ---- the team
 
-template <class Row, AnyGroup Group>
+/// kFinal: only the rows that `fate` says are wanted; else all.
+template <class Row, AnyGroup Group, bool kFinal>
 struct StagedWideRows {
   static constexpr int G = Group::kLanes;
   using Service = typename Group::Service;
@@ -103,6 +104,8 @@ struct StagedWideRows {
       bits || int64_t{Row::capacity} * element_bytes <= int64_t{WidePlan::budget};
   /// Any lane can look at any world of its team.
   static constexpr bool shares = worlds > 1 && !Plan::registers && !Plan::whole_record;
+  /// The rows of a pass are one run, whichever they are.
+  static constexpr bool follows = worlds == 1 && !kFinal;
   static_assert(!bits || round_up(Row::capacity, 128) + 128 <= 8 * WidePlan::budget,
                 "GE: a wide row of bits has to fit into a team's staging memory");
 
@@ -247,6 +250,7 @@ struct StagedWideRows {
   };
   /// By every warp for itself: all read the same heads.
   GE_FN Named look(const Pass& p) const {
+    if constexpr (follows) return {true, true};
     const int first = head(0);
     bool any = false, apart = first < 0;
     GE_NO_UNROLL
@@ -382,7 +386,7 @@ struct StagedWideRows {
 
   /// Each run of rows that follow one another.
   GE_FN void flush(const Pass& p, const Staged& staged) const {
-    if (staged.follow) return flush_run(p, staged, 0, head(0), p.count);
+    if (follows || staged.follow) return flush_run(p, staged, 0, head(0), p.count);
     GE_NO_UNROLL
     for (int slot = 0; slot < p.count;) {
       const int first = head(slot);
