@@ -41,4 +41,15 @@ enum Shape : int32_t {
   kCone
 };
 
+/// A set of shapes, as bits: which of them a caller says there can be.
+using ShapeSet = uint32_t;
+inline constexpr ShapeSet kAnyShape = ~ShapeSet{0};
+template <class... S>
+consteval ShapeSet set_of_shapes(S... shapes) {
+  return (ShapeSet{0} | ... | (ShapeSet{1} << shapes));
+}
+consteval bool may_be(ShapeSet set, Shape shape) {
+  return (set >> shape & 1u) != 0;
+}
+
 }  // namespace ge::geometry

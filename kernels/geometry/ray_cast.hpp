@@ -172,21 +172,22 @@ GE_FN F hit_plane(const Rays<F, O>& rays, const Plane& plane, F limit) {
 
 /// Where each ray first enters the shape, in multiples of its direction: within (0, limit), else
 /// the limit. A ray that starts inside ignores the shape. `kHorizontal` promises that direction.z
-/// is 0 and saves a third of a box.
-template <bool kHorizontal = false, class F, class O>
+/// is 0 and saves a third of a box. `kShapes`: those that `p` may have.
+template <bool kHorizontal = false, ShapeSet kShapes = kAnyShape, class F, class O>
 GE_FN F hit_distance(const Rays<F, O>& rays, const Placed& p, F limit) {
-  switch (p.shape) {
-    case kBox:
-      return detail::hit_box<kHorizontal>(rays, p, limit);
-    case kWedge:
-      return detail::hit_wedge(rays, p, limit);
-    case kSphere:
+  if constexpr (may_be(kShapes, kBox))
+    if (p.shape == kBox) return detail::hit_box<kHorizontal>(rays, p, limit);
+  if constexpr (may_be(kShapes, kWedge))
+    if (p.shape == kWedge) return detail::hit_wedge(rays, p, limit);
+  if constexpr (may_be(kShapes, kSphere))
+    if (p.shape == kSphere)
       return detail::hit_ball(rays.origin - p.at, rays.direction, p.half.x, limit);
-    case kCapsule:
-      return detail::hit_capsule(rays, p, limit);
-    default:
-      return detail::hit_plane(rays, plane_of(p), limit);
-  }
+  if constexpr (may_be(kShapes, kCapsule))
+    if (p.shape == kCapsule) return detail::hit_capsule(rays, p, limit);
+  if constexpr (may_be(kShapes, kPlane) || may_be(kShapes, kFloor))
+    return detail::hit_plane(rays, plane_of(p), limit);
+  else
+    return limit;
 }
 
 /// Reciprocal directions of rays, for boxes along the axes: shared by all boxes.

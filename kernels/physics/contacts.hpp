@@ -144,7 +144,7 @@ GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Fe
                                   s.kinds[b.kind].upright == 1};
   // Its points are where the bodies are now; all sweeps of the substep use them, moved along.
   ContactSet found;
-  collide(a.shape, b.shape, options, found);
+  collide<kBodyShapes<M> | kStaticShapes>(a.shape, b.shape, options, found);
   m.count = uint32_t(found.count);
   if (found.count == 0) return;
   const Tangents across = tangents(found.normal);

@@ -18,6 +18,7 @@ GE_FN int rank(const Placed& p) {
   return select(p.shape == kSphere, 3, select(p.shape == kCapsule, 2, select(is_hull(p), 1, 0)));
 }
 
+template <ShapeSet kShapes>
 GE_NOINLINE inline void collide_ranked(const Placed& a, const Placed& b, float reach,
                                        ContactSet& out) {
   out.count = 0;
@@ -27,7 +28,7 @@ GE_NOINLINE inline void collide_ranked(const Placed& a, const Placed& b, float r
     collide_segments(segment_of(a), segment_of(b), reach, out);
   } else if (rank(a) == 3) {
     collide_sphere_hull(a, b, reach, out);
-  } else {
+  } else if constexpr (may_be(kShapes, kCapsule)) {
     collide_capsule_hull(a, b, reach, out);
   }
 }
@@ -44,14 +45,16 @@ GE_FN void swap_sides(ContactSet& set) {
 }  // namespace detail
 
 /// Contacts of a and b with a gap within the reach; none (count 0) where they are farther apart.
+/// Both have one of `kShapes`.
+template <ShapeSet kShapes = kAnyShape>
 GE_NOINLINE inline void collide(const Placed& a, const Placed& b, const CollideOptions& options,
                                 ContactSet& out) {
   if (is_hull(a) & is_hull(b)) {
     collide_hulls(a, b, options, out);
   } else if (detail::rank(a) >= detail::rank(b)) {
-    detail::collide_ranked(a, b, options.reach, out);
+    detail::collide_ranked<kShapes>(a, b, options.reach, out);
   } else {
-    detail::collide_ranked(b, a, options.reach, out);
+    detail::collide_ranked<kShapes>(b, a, options.reach, out);
     if (out.count > 0) detail::swap_sides(out);
   }
 }

@@ -67,7 +67,8 @@ GE_FN Floats level_to_statics(const WorldOf<M>& w, const Rays<Floats>& rays, Flo
     const Static wall = get<Statics, Static>(w, k);
     const Kind& kind = setup_of<M>(w).kinds[wall.kind];
     if (kind.shape == kPlane)
-      nearest = min(nearest, hit_distance(rays, placed(kind, wall), nearest));
+      nearest = min(nearest,
+                    hit_distance<false, set_of_shapes(kPlane)>(rays, placed(kind, wall), nearest));
     else if (abs(rays.origin.z - wall.centre[2]) < wall.half[2])
       nearest = wall_distance(wall, rays.origin, over_x, over_y, nearest);
   }
@@ -84,7 +85,7 @@ GE_FN Floats level_to_bodies(const WorldOf<M>& w, const Rays<Floats>& rays, int 
     const Placed shape = placed_body<M>(w, row, kind);
     // Every level ray misses a body wholly above or below it.
     if (abs(shape.at.z - rays.origin.z) > kind.bound) continue;
-    nearest = min(nearest, hit_distance<true>(rays, shape, nearest));
+    nearest = min(nearest, hit_distance<true, kBodyShapes<M>>(rays, shape, nearest));
   }
   return nearest;
 }
@@ -106,7 +107,8 @@ GE_FN Mask first_met(const WorldOf<M>& w, Vec3 eye, const Directions& to, int fi
   for (int row = 0; row < bodies; ++row) {
     const Body body = get<BodiesOf<M>, Body>(w, row);
     if (row == skip || !present(body)) continue;
-    const Floats hit = hit_distance(rays, placed_body<M>(w, row, s.kinds[body.kind]), end);
+    const Placed shape = placed_body<M>(w, row, s.kinds[body.kind]);
+    const Floats hit = hit_distance<false, kBodyShapes<M>>(rays, shape, end);
     // Each lane has a target of its own: the body that is one lane's target blocks the others'.
     const Mask mine = rows == float(row);
     own = select(mine, hit, own);
@@ -115,7 +117,8 @@ GE_FN Mask first_met(const WorldOf<M>& w, Vec3 eye, const Directions& to, int fi
   const int walls = row_count<Statics>(w);
   for (int k = 0; k < walls; ++k) {
     const Static wall = get<Statics, Static>(w, k);
-    others = min(others, hit_distance(rays, placed(s.kinds[wall.kind], wall), end));
+    const Placed shape = placed(s.kinds[wall.kind], wall);
+    others = min(others, hit_distance<false, kStaticShapes>(rays, shape, end));
   }
   return both(own < end, own <= others);
 }

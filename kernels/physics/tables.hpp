@@ -14,6 +14,8 @@
 //     using Schema = ...;                                  // its tables include Physics::all
 //     using Physics = physics::Tables<17, 30, 6, 160, 48, Owner>;
 //     static GE_FN const physics::Setup& setup(const Params& p) { return p.physics; }
+//     // Shapes of its bodies; without it, any. What it does not name is not compiled.
+//     static constexpr ShapeSet body_shapes = set_of_shapes(kBox, kWedge);
 //   };
 #pragma once
 
@@ -289,6 +291,15 @@ template <class M>
 using WorldOf = World<typename M::Schema>;
 template <class M>
 using BodiesOf = typename M::Physics::Bodies;
+/// Shapes of a model's bodies, and of statics.
+template <class M>
+inline constexpr ShapeSet kBodyShapes = [] {
+  if constexpr (requires { M::body_shapes; })
+    return M::body_shapes;
+  else
+    return kAnyShape;
+}();
+inline constexpr ShapeSet kStaticShapes = set_of_shapes(kBox, kPlane);
 template <class M>
 GE_FN const Setup& setup_of(const WorldOf<M>& w) {
   return M::setup(w.params());

@@ -242,6 +242,8 @@ struct Model {
   using Schema = hide_seek::Schema<T>;
   using Physics = typename Tables<T>::Physics;
   using Stance = hide_seek::Stance;
+  static constexpr physics::ShapeSet body_shapes =
+      physics::set_of_shapes(physics::kBox, physics::kWedge, physics::kSphere);
   static GE_FN const physics::Setup& setup(const Params& p) { return p.physics; }
 };
 

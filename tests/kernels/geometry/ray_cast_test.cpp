@@ -107,6 +107,24 @@ GE_TEST(packs_give_the_bits_of_single_rays) {
   }
 }
 
+template <Shape... kNamed>
+void check_named(Source& source) {
+  for (const Shape shape : {kNamed...}) {
+    for (int trial = 0; trial < 100; ++trial) {
+      const Placed p = some_shape(source, shape);
+      const Rays<float> ray{source.point(3.0f), source.direction()};
+      CHECK_EQ((hit_distance<false, set_of_shapes(kNamed...)>(ray, p, kLimit)),
+               hit_distance(ray, p, kLimit));
+    }
+  }
+}
+GE_TEST(a_cast_that_knows_which_shapes_there_are_has_the_bits_of_one_for_all) {
+  Source source{5};
+  check_named<kBox, kPlane>(source);
+  check_named<kBox, kWedge, kSphere>(source);
+  check_named<kCapsule, kFloor>(source);
+}
+
 ge::physics::Kind kind_of(const Placed& p) {
   using namespace ge::physics;
   if (p.shape == kWedge) return wedge_kind(p.half.x, p.half.y, p.half.z, 1);

@@ -49,6 +49,24 @@ void check_points(const Placed& a, const Placed& b, const ContactSet& set) {
   }
 }
 
+GE_TEST(contacts_of_named_shapes_are_those_among_all) {
+  constexpr Shape some[] = {kBox, kWedge, kSphere};
+  Source source{11};
+  int touching = 0;
+  for (int trial = 0; trial < 900; ++trial) {
+    const Placed a = random_shape(source, some[trial % 3], 1.0f),
+                 b = random_shape(source, some[trial / 3 % 3], 1.0f);
+    ContactSet out;
+    collide<set_of_shapes(kBox, kWedge, kSphere)>(a, b, kOptions, out);
+    const ContactSet all = contacts(a, b);
+    CHECK_EQ(out.count, all.count);
+    touching += out.count > 0;
+    for (int i = 0; i < out.count; ++i)
+      CHECK(out.at[i].gap == all.at[i].gap && out.at[i].key == all.at[i].key);
+  }
+  CHECK(touching > 100);
+}
+
 GE_TEST(hulls_at_random_touch_on_both_surfaces_along_the_best_axis) {
   Source source{1};
   int touching = 0, empty = 0;
