@@ -262,7 +262,9 @@ class Drawing {
   /// The solids that a tile may show: on lanes bits, of the first 32 kListed; else a prefix of
   /// `of_tile`.
   struct Shown {
-    static constexpr int kListed = kOnLanes ? 4 : 1;
+    static constexpr int kWords = (kMost + 31) / 32;
+    static constexpr int kListed = !kOnLanes ? 1 : kWords < 4 ? kWords : 4;
+    static constexpr bool all = kListed == kWords;
     Edges edges;
     uint32_t listed[kListed];
     int count;
@@ -287,7 +289,7 @@ class Drawing {
   GE_FN void each_target(const Shown& shown, const F& f) const {
     if constexpr (kOnLanes) {
       for (int first = 0; first < count_; first += 32) {
-        const bool is_listed = first < 32 * Shown::kListed;
+        const bool is_listed = Shown::all || first < 32 * Shown::kListed;
         uint32_t bits = is_listed ? shown.listed[first / 32] : listed(shown.edges, first);
         for (; bits != 0; bits &= bits - 1u) {
           const int row = first + lowest_bit(bits);

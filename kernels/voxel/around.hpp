@@ -17,9 +17,10 @@ struct RowSet {
   uint32_t words[kWords] = {};
 
   GE_FN void add(int row) { words[row >> 5] |= 1u << (row & 31); }
-  /// Calls f(row) for each row, from the lowest on.
+  /// Calls f(row), which is long, for each row, from the lowest on.
   template <class F>
   GE_FN void visit(const F& f) const {
+    GE_NO_UNROLL
     for (int k = 0; k < kWords; ++k)
       for (uint32_t left = words[k]; left != 0; left &= left - 1) f(32 * k + lowest_bit(left));
   }

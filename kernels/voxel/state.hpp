@@ -68,6 +68,7 @@ template <class T, class C, class S, class F>
 GE_FN int show_table(const World<S>& w, FloatRow& row, const Squad& squad, int first, int columns,
                      const F& f) {
   const int rows = row_count<T>(w);
+  GE_NO_UNROLL
   for (int k = squad.lane(); k < rows; k += squad.size()) {
     Pen pen{row, first + k * columns};
     f(pen, get<T, C>(w, k));
