@@ -28,6 +28,8 @@ _TESTS: Data = {
     "alike": bool,
     **dict.fromkeys(("varied", "small", "alone", "crowd"), _VALUES),
     "variants": [_VALUES],
+    "cases": [_VALUES],
+    "resets": [_VALUES],
 }
 _LABELS: Data = {  # of what was measured
     **dict.fromkeys(("form", "entry", "arrays", "memory", "outputs", "dtype", "sweep"), str),

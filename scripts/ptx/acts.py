@@ -57,13 +57,15 @@ def frozen(pair: Pair) -> None:
 
 
 def late(pair: Pair) -> None:
-    """Episodes whose last step is near, in every second world."""
+    """Episodes whose last step is near, in every second world, then in the others."""
     pair.reset(5)
-    limit, steps = pair.facts["max_episode_steps"], pair.column("world.step")
-    steps[::2] = max(limit - 2, 0)
-    pair.set_column("world.step", steps, None)
-    for actions in actions_of(pair, "drawn", 5):
-        pair.step(actions)
+    limit, actions = pair.facts["max_episode_steps"], actions_of(pair, "drawn", 8)
+    for first in (0, 1):
+        steps = pair.column("world.step")
+        steps[first::2] = max(limit - 2, 0)
+        pair.set_column("world.step", steps, None)
+        for given in actions[4 * first :][:4]:
+            pair.step(given)
     pair.faults()
 
 
@@ -83,11 +85,13 @@ def moves(pair: Pair) -> None:
     pair.reset(8)
     pair.step(first)
     saved, last = pair.save(), pair.worlds - 1
-    pair.copy([0, 0], [last, 1], False)
+    others = list(range(1, pair.worlds))[-2:]
+    pair.copy([0] * len(others), others, False)
     pair.step(second)
-    pair.copy([last], [0], True)
+    if last > 0:
+        pair.copy([last], [0], True)
     pair.step(first)
-    record = pair.records(1, 1)
+    record = pair.records(last // 2, 1)
     pair.load(saved)
     pair.write_records(last, record)
     pair.observe()
@@ -99,10 +103,10 @@ def reset_with(options: dict[str, Any]) -> Act:
     """Return resets of all worlds and of some with these options."""
 
     def act(pair: Pair) -> None:
-        actions = actions_of(pair, "drawn", 2)
         pair.reset(11, None, options)
-        pair.step(actions[0])
-        pair.reset(None, np.arange(pair.worlds) % 2 == 0, options)
-        pair.step(actions[1])
+        for step, actions in enumerate(actions_of(pair, "drawn", 8)):
+            pair.step(actions)
+            if step == 5:
+                pair.reset(None, np.arange(pair.worlds) % 2 == 0, options)
 
     return act

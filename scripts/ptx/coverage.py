@@ -164,7 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--show", action="store_true", help="run nothing, show the last run")
     parser.add_argument("--add", action="store_true", help="to what the last run has reached")
     parser.add_argument(
-        "--seconds", type=float, default=60.0, help="most for the drawn cases of a way to kernels"
+        "--seconds", type=float, default=80.0, help="most for the drawn cases of a way to kernels"
     )
     parser.add_argument("--lines", type=int, default=20, help="source lines shown per module")
     parser.add_argument("--json", type=Path, help="keep what was reached in this file")

@@ -41,6 +41,7 @@ from scripts.ptx.subjects import (  # noqa: E402
     least_shared,
     size_of,
     subjects_of,
+    values_of,
     ways_of,
 )
 
@@ -93,7 +94,7 @@ def lives(subject: Subject) -> Iterator[Case]:
         yield Case(f"{mode}, ends by {ends}, masked", frozen, 7, options=options)
         yield Case(f"{mode}, ends by {ends}, seeds", seeds, 5, options=options)
     for option in subject.described["reset_options"]:
-        for value in states.values_of(option):
+        for value in values_of(subject.name, option):
             yield Case(f"reset {option['name']}={value}", reset_with({option["name"]: value}), 4)
 
 

@@ -42,16 +42,17 @@ def _numbers(described: dict[str, Any]) -> list[Any]:
 
 
 def near(described: dict[str, Any], held: Any, random: Random) -> list[Any]:
-    """Return numbers around one that a parameter has now, and one between its bounds."""
+    """Return numbers around one that a parameter has now, and two between its bounds."""
     if described.get("names") or described["type"] in ("bool", "string") or held is None:
         return []
     low, high = described["low"], described["high"]
     least = -MODERATE if low is None else low
     most = MODERATE if high is None else high
+    ratio = max(most, 1.0) ** random.random()  # small ones as often as large ones
     if described["type"].startswith("float"):
-        some = [random.uniform(least, most), held * random.uniform(0.5, 1.5)]
+        some = [random.uniform(least, most), ratio, held * random.uniform(0.5, 1.5)]
     else:
-        some = [random.randint(int(least), int(most)), held * 2, held * 4, held * 8 + 1]
+        some = [random.randint(int(least), int(most)), int(ratio), held * 2, held * 4, held * 8 + 1]
         some += [held + k for k in (-3, -2, -1, 1, 2, 3)]
     return [value for value in some if least <= value <= most]
 

@@ -32,6 +32,7 @@ class Subject:
     name: str
     described: dict[str, Any]
     tier: int  # which of the sizes that are compiled
+    known: list[Parameters]  # of this tier, as tests and recorded runs play them
     sets: list[Parameters]  # of this tier, known ones first; cases take them in turn
     variants: list[Parameters]  # that tests play, of any tier; known to the first tier only
     most: int  # bytes of a record in sets that are drawn
@@ -58,9 +59,13 @@ class Subject:
         return [given for given, size in pairs if size and size.record >= first.record]
 
     def near(self, base: Parameters, random: Random) -> Parameters:
-        """Return a set of this tier with other values of up to three parameters of one of it."""
+        """Return a set of this tier: one of it with other values, some of a set that is played."""
+        played = _played(self.name)
         for _ in range(DRAWS):
-            drawn = base | self._some_values(base, random)
+            drawn = dict(base)
+            if played and random.random() < 0.4:
+                drawn |= {k: v for k, v in random.choice(played).items() if random.random() < 0.7}
+            drawn |= self._some_values(drawn, random)
             size = size_of(self.name, drawn)
             if size is not None and size.tier == self.tier and size.record <= self.most:
                 return drawn
@@ -68,7 +73,7 @@ class Subject:
 
     def _some_values(self, base: Parameters, random: Random) -> Parameters:
         every = self.described["parameters"]
-        count = random.choice((0, 1, 1, 2, 3)) if every else 0
+        count = random.choice((0, 1, 1, 2, 3, 1 + len(every) // 3)) if every else 0
         chosen = random.sample(every, min(count, len(every)))
         # A name stands for many values.
         named = [p for p in every if p["type"] == "string" and values_of(self.name, p)]
@@ -81,7 +86,7 @@ class Subject:
         return found
 
 
-DRAWS = 8  # until the set is taken as it is
+DRAWS = 16  # until the set is taken as it is
 
 
 class Size(NamedTuple):
@@ -93,7 +98,8 @@ class Size(NamedTuple):
 
 
 LARGEST = 8 << 20  # bytes of a world and its outputs
-LARGER = 40  # times the smallest record of a tier: larger worlds take part as variants only
+# Bytes of a record, and times the smallest of a tier: larger worlds take part as variants only.
+SMALL, LARGER = 1 << 16, 40
 
 
 @functools.cache
@@ -114,12 +120,11 @@ def subjects_of(name: str) -> list[Subject]:
             tiers.setdefault(size.tier, []).append((size.record, given))
     found: list[Subject] = []
     for tier, held in tiers.items():
-        most = LARGER * min(size for size, _ in held)
-        sets = [given for size, given in held if size <= most]
-        sets += _changed(described, tier, sets[0], most)[:CHANGED]
-        found.append(
-            Subject(described["id"], described, tier, sets, [] if found else variants, most)
-        )
+        most = max(SMALL, LARGER * min(size for size, _ in held))
+        known = [given for size, given in held if size <= most]
+        sets = [*known, *_changed(described, tier, known[0], most)[:CHANGED]]
+        first = [] if found else variants
+        found.append(Subject(described["id"], described, tier, known, sets, first, most))
     return found
 
 
@@ -152,10 +157,11 @@ def _is_made(name: str, option: str, value: Any) -> bool:
 
 
 def values_of(name: str, parameter: dict[str, Any]) -> list[Any]:
-    """Return values of a parameter beside its default; of a free text those that are played."""
+    """Return values of a parameter or option beside its default: of a text those played."""
     if parameter["type"] != "string" or parameter.get("names"):
         return states.values_of(parameter)
-    played = [given[parameter["name"]] for given in _played(name) if parameter["name"] in given]
+    given = [*measures.measures_of(name)["tests"].get("resets", []), *_played(name)]
+    played = [each[parameter["name"]] for each in given if parameter["name"] in each]
     return [text for text in dict.fromkeys(played) if text != parameter["default"]]
 
 
@@ -165,7 +171,7 @@ def _played(name: str) -> tuple[Parameters, ...]:
     tests = measures.measures_of(name)["tests"]
     named = [tests[key] for key in ("varied", "small", "alone", "crowd") if key in tests]
     recorded = [case.options["parameters"] for case in golden_cases.read((name,))]
-    return (*named, *tests.get("variants", []), *recorded)
+    return (*named, *tests.get("variants", []), *recorded, *tests.get("cases", []))
 
 
 def variants_of(described: dict[str, Any]) -> list[Parameters]:

@@ -14,7 +14,7 @@ from scripts.ptx.subjects import Subject, Way, size_of
 
 def _subject() -> Subject:
     sets = [{"agent_count": 5}, {"agent_count": 2}, {"agent_count": 8, "work": 0}]
-    return Subject("Micro-v0", registration.find("Micro-v0"), 1, sets, [{}], 4096)
+    return Subject("Micro-v0", registration.find("Micro-v0"), 1, sets[:2], sets, [{}], 4096)
 
 
 def test_streams_draw_the_same_cases_each_time() -> None:
@@ -40,6 +40,24 @@ def test_cases_stay_in_their_tier_and_leave_the_known_sets() -> None:
     counts = {given["agent_count"] for given in drawn}
     assert counts > {2, 5, 8} and max(counts) <= 8
     assert all(base in drawn for base in subject.sets)
+
+
+def test_every_known_set_ends_and_rests_first() -> None:
+    subject = _subject()
+    first = list(itertools.islice(Stream(subject, Way()), 4))
+    assert [case.title for case in first] == ["end 0", "rest 0", "end 1", "rest 1"]
+    assert [case.parameters for case in first[::2]] == subject.known[::-1]  # small ones first
+    assert first[1].options["autoreset_mode"] == "NextStep"
+    assert first[3].options["autoreset_mode"] == "Disabled"
+
+
+def test_half_of_the_cases_are_like_one_that_reached_something_new() -> None:
+    stream, good = Stream(_subject(), Way()), [mixes.Case("good", mixes.late, 3)]
+    good[0].options.update(block=7)  # which no case is drawn with
+    cases = list(itertools.islice(stream._like(good), 104))[4:]
+    alike = [case for case in cases if case.options.get("block") == 7]
+    assert 10 < len(alike) < 50  # of a half, a half of the options
+    assert any(case.options["block"] != 7 for case in cases if "block" in case.options)
 
 
 def test_a_stream_ends_when_its_cases_reach_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
