@@ -299,12 +299,16 @@ struct Views {
     const Params& p = v.w.params();
     const int boxes = p.absolute != 0 ? p.box_slots : 0, others = p.agent_count - 1;
     const int bodies = p.body_count - p.first_box;
+    GE_NO_UNROLL
     for (int k = squad.lane(); k < boxes; k += squad.size())
       row.set(first + k, flag(Senses<T>::is_there(v.w, p.first_box + k)));
+    GE_NO_UNROLL
     for (int k = squad.lane(); k < others; k += squad.size())
       row.set(first + boxes + k, flag(v.sees(other_agent(p, v.me, k))));
+    GE_NO_UNROLL
     for (int k = squad.lane(); k < bodies; k += squad.size())
       row.set(first + boxes + others + k, flag(v.sees(p.first_box + k)));
+    GE_NO_UNROLL
     for (int ray = squad.lane(); ray < kRays; ray += squad.size())
       row.set(first + boxes + others + bodies + ray,
               get<Lidar, Range>(v.w, v.me * kRaySlots + ray).value);
