@@ -37,6 +37,7 @@ ENDS: tuple[dict[str, Any], ...] = (
     {"outputs": OUTPUTS, "is_kept": True, "shift": 1},
     {"outputs": OUTPUTS, "dtype": "bits", "shift": 12},
 )
+FEWEST = 4  # small sets, of which columns are set at random first
 QUIET = 80  # cases in a row that reach nothing new
 
 
@@ -102,6 +103,9 @@ class Stream:
             yield self._case(f"end {number}", late, 7, given, options)
             options = {"max_episode_steps": SHORT, "autoreset_mode": MODES[1 + number % 2]}
             yield self._case(f"rest {number}", frozen, 5, given, options)
+        for number, given in enumerate(known[:FEWEST]):
+            options = {"max_episode_steps": SHORT, "outputs": OUTPUTS}
+            yield self._case(f"set {number}", states.at_random(number), 5, given, options)
         turns = itertools.chain.from_iterable(zip(itertools.cycle(sets), itertools.cycle(known)))
         for number, base in enumerate(turns):
             like = random.choice(good) if good and random.random() < 0.5 else None

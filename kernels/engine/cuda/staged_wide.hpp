@@ -250,16 +250,19 @@ struct StagedWideRows {
   };
   /// By every warp for itself: all read the same heads.
   GE_FN Named look(const Pass& p) const {
-    if constexpr (follows) return {true, true};
-    const int first = head(0);
-    bool any = false, apart = first < 0;
-    GE_NO_UNROLL
-    for (int slot = lane() & 31; slot < p.count; slot += 32) {
-      const int row = head(slot);
-      any |= row >= 0;
-      apart |= row != first + slot;
+    if constexpr (follows) {
+      return {true, true};
+    } else {
+      const int first = head(0);
+      bool any = false, apart = first < 0;
+      GE_NO_UNROLL
+      for (int slot = lane() & 31; slot < p.count; slot += 32) {
+        const int row = head(slot);
+        any |= row >= 0;
+        apart |= row != first + slot;
+      }
+      return {Service::any(any), !Service::any(apart)};
     }
-    return {Service::any(any), !Service::any(apart)};
   }
 
   // ---- where a slot is staged
@@ -386,7 +389,12 @@ struct StagedWideRows {
 
   /// Each run of rows that follow one another.
   GE_FN void flush(const Pass& p, const Staged& staged) const {
-    if (follows || staged.follow) return flush_run(p, staged, 0, head(0), p.count);
+    if (follows || staged.follow)
+      flush_run(p, staged, 0, head(0), p.count);
+    else if constexpr (!follows)
+      flush_runs(p, staged);
+  }
+  GE_FN void flush_runs(const Pass& p, const Staged& staged) const {
     GE_NO_UNROLL
     for (int slot = 0; slot < p.count;) {
       const int first = head(slot);
