@@ -94,8 +94,10 @@ class Stream:
         """Yield cases without end; half of them are like one of the good ones, once there are."""
         subject, sets = self.subject, self.sets
         random = Random(f"{subject.name} {subject.tier} {self.way}")
-        known = [given for given in sets if given in subject.known] or sets
-        known.sort(key=lambda given: size.whole if (size := size_of(subject.name, given)) else 0)
+        known = sorted(
+            [given for given in sets if given in subject.known] or sets,
+            key=lambda given: size.whole if (size := size_of(subject.name, given)) else 0,
+        )
         for number, given in enumerate(known):
             options = {"max_episode_steps": LONG, **ENDS[number % len(ENDS)]}
             if not subject.accepted("dtype", [options.get("dtype", "own")]):
