@@ -1,14 +1,13 @@
-// The obstacles near a body's path: static boxes, standing crates, other agents. Found once per
-// step by the bounds of the path, then visited in one order: crates, agents, statics, by rows.
+// The obstacles near a body's path: standing crates, other agents, columns, static boxes. Found once
+// per step by the bounds of the path, then visited in this order, by rows.
 #pragma once
 
 #include "voxel/body.hpp"
+#include "voxel/columns.hpp"
+#include "voxel/forms.hpp"
 #include "voxel/rounded.hpp"
 
 namespace ge::voxel {
-
-// A standing crate, drawn as a cube of 0.78 m, collides as a larger and lower one [m].
-inline constexpr float kCrateHalf = 0.4485f, kCrateLower = 0.05f;
 
 /// Rows of a table, by bits.
 template <int kRows>
@@ -31,11 +30,15 @@ GE_FN Rounded rounded(const Static& box) {
   const Vec3 half = (high - low) * 0.5f;
   return {low + half, half + Vec3{0.0f, 0.0f, kCore}, kRadius};
 }
-GE_FN Vec3 collision_centre(const Crate& crate) {
-  return middle_of(cell(crate.cell)) - Vec3{0.0f, 0.0f, kCrateLower};
+GE_FN Rounded rounded(const Crate& crate, const FormOf& form) {
+  return {middle_of(cell(crate.cell)) - Vec3{0.0f, 0.0f, form.lower},
+          {form.across, form.across, form.up + kCore},
+          kRadius};
 }
-GE_FN Rounded rounded(const Crate& crate) {
-  return {collision_centre(crate), {kCrateHalf, kCrateHalf, kCrateHalf + kCore}, kRadius};
+/// A column, from the ground on.
+GE_FN Rounded rounded(int x, int y, int height) {
+  const float half = 0.5f * float(height);
+  return {{float(x) + 0.5f, float(y) + 0.5f, kGround + half}, {0.5f, 0.5f, half + kCore}, kRadius};
 }
 GE_FN Rounded rounded(const Body& other) {
   return {geometry::vec(other.position), {0.0f, 0.0f, 2.0f * kCore}, 2.0f * kRadius};
@@ -58,9 +61,11 @@ struct Around {
   RowSet<M::Statics::capacity> statics = {};
   RowSet<M::Crates::capacity> crates = {};
   RowSet<M::Agents::capacity> agents = {};
+  ColumnRange columns = {};
 
   GE_FN Around(const WorldOf<M>& world, const BodyRows<M>& all, int me, const Reach& reach)
       : w(world), bodies(all) {
+    if constexpr (kHasColumns<M>) columns = columns_between<M>(w, reach.low, reach.high);
     const int static_count = row_count<typename M::Statics>(w);
     for (int row = 0; row < static_count; ++row) {
       const Static box = static_at(row);
@@ -73,7 +78,7 @@ struct Around {
       if ((crate.carrier == kEmpty) & reach.meets(low, low + Vec3{1.0f, 1.0f, 1.0f}))
         crates.add(row);
     }
-    const int agent_count = M::agents(w.params());
+    const int agent_count = team_size<M>(w);
     const Vec3 half = {kRadius, kRadius, kTall};
     for (int row = 0; row < agent_count; ++row) {
       const Vec3 at = geometry::vec(bodies.get(row).position);
@@ -81,13 +86,15 @@ struct Around {
     }
   }
 
-  /// Calls f(shape) for each shape that the middle of this agent's body must stay out of. Statics
-  /// come last: an agent that puts a box into its own cell, or is sent home to where others stand,
+  /// Calls f(shape) for each shape that the middle of this agent's body must stay out of. Columns
+  /// and statics come last: an agent that puts a box into its own cell, or is sent home to where others stand,
   /// may end in these for a while, and never in a wall or a floor.
   template <class F>
   GE_FN void visit(const F& f) const {
-    crates.visit([&](int row) { f(rounded(crate_at(row))); });
+    crates.visit([&](int row) { f(rounded(crate_at(row), form_at<M>(w, row))); });
     agents.visit([&](int row) { f(rounded(bodies.get(row))); });
+    if constexpr (kHasColumns<M>)
+      visit_columns<M>(w, columns, [&](int x, int y, int height) { f(rounded(x, y, height)); });
     statics.visit([&](int row) { f(rounded(static_at(row))); });
   }
 

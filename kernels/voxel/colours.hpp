@@ -15,12 +15,14 @@ inline constexpr uint32_t kVeryLightGreen = 0xccffcc, kVeryLightBlue = 0xe6ecff;
 inline constexpr uint32_t kVeryLightGrey = 0xd9d9d9, kVeryLightViolet = 0xf2e6ff;
 inline constexpr uint32_t kVeryLightOrange = 0xffebcc;
 
-/// A colour for floors or walls, by word i of a draw.
-GE_FN uint32_t layout_colour(const Draw& draw, int i) {
+inline constexpr int kLayoutColours = 14,
+                     kBrightLayoutColours = 10;  // the latter without kDarkGrey
+/// A colour for floors or walls, by word i of a draw: one of the first `count`.
+GE_FN uint32_t layout_colour(const Draw& draw, int i, int count = kLayoutColours) {
   constexpr uint32_t kBright[] = {kWhite,         kVeryLightYellow, kVeryLightGreen,
                                   kVeryLightBlue, kVeryLightGrey,   kVeryLightOrange};
   // Each grey weighs as much as four of the bright ones.
-  const uint32_t k = draw.below(i, 14);
+  const uint32_t k = draw.below(i, uint32_t(count));
   return k < 6 ? kBright[k] : k < 10 ? kGrey : kDarkGrey;
 }
 GE_FN uint32_t agent_colour(int agent) {

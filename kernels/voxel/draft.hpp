@@ -7,14 +7,26 @@
 
 namespace ge::voxel {
 
+/// Rows of a scratch table, nothing where a game does without it.
+template <class T, class C>
+struct DraftRows {
+  using type = Rows<T, C>;
+};
+template <class C>
+struct DraftRows<NoTable, C> {
+  struct type {
+    GE_FN void set(int, const C&) const {}
+  };
+};
+
 template <class M>
 struct Draft {
   Rows<typename M::Canvas, Painted> canvas;
-  Rows<typename M::Fields, Mark> fields;
   Rows<typename M::Stock, Crate> stock;
-  Rows<typename M::Gems, Diamond> gems;
   Rows<typename M::Agents, Home> homes;
   Rows<typename M::Agents, Body> bodies;
+  typename DraftRows<typename M::Fields, Mark>::type fields;
+  typename DraftRows<typename M::Gems, Diamond>::type gems;
   int parts = 0, marks = 0, crates = 0, diamonds = 0;
 
   GE_FN void add(const Painted& part) {

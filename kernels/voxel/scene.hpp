@@ -12,7 +12,9 @@ inline ge::Solid shown_solid(const Solid& seen) {
   for (int k = 0; k < 3; ++k) shown.half[k] = seen.half[k], shown.position[k] = seen.at[k];
   for (int k = 0; k < 4; ++k) shown.orientation[k] = seen.turn[k];
   shown.colour = rgb(seen.colour & 0xffffffu);
-  if (seen.shape == geometry::kPill) shown.shape = ge::Solid::kCapsule;
+  if (seen.shape == geometry::kSphere) shown.shape = ge::Solid::kSphere;
+  if ((seen.shape == geometry::kPill) | (seen.shape == geometry::kCylinder))
+    shown.shape = ge::Solid::kCapsule;
   if (seen.shape == geometry::kCone) {
     // Turned by a quarter of pi about y, then by atan(sqrt(1/2)) about x: its diagonal is upright.
     constexpr float kTip[4] = {0.8804762f, 0.2798481f, 0.3647052f, 0.1159169f};
@@ -39,7 +41,7 @@ Scene scene_of(const WorldOf<M>& w) {
       scene.high[k] = max(scene.high[k], seen.at[k] + seen.half[k]);
     }
   }
-  for (int agent = 0; agent < M::agents(w.params()); ++agent) {
+  for (int agent = 0; agent < team_size<M>(w); ++agent) {
     const View eyes = eyes_of(get<typename M::Agents, Body>(w, agent));
     Viewpoint view;
     geometry::put(view.position, eyes.at);

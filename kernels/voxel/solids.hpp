@@ -33,15 +33,16 @@ GE_FN Solid solid_of(const Mark& mark) {
                                                   : kDarkGrey;
   return box_between(low, {high.x, high.y, low.z + kThick}, colour);
 }
-GE_FN Solid solid_of(const Crate& crate) {
-  return cameras::solid(geometry::kBox, {kCrateDrawn, kCrateDrawn, kCrateDrawn},
-                        middle_of(cell(crate.cell)), kLightBlue);
+GE_FN Solid solid_of(const Crate& crate, const Look& look) {
+  const FormOf form = form_of(look.form);
+  return cameras::solid(form.shape, geometry::vec(form.drawn), middle_of(cell(crate.cell)),
+                        look.colour);
 }
 /// A carried crate, which its carrier sees too.
-GE_FN Solid carried_solid(const Body& body) {
-  constexpr float kHalf = kCrateDrawn * kCarriedScale;
-  return cameras::solid(geometry::kBox, {kHalf, kHalf, kHalf},
-                        spot_of(eyes_of(body), kCarriedBelow), kLightBlue, turn_of(body));
+GE_FN Solid carried_solid(const Body& body, const Look& look) {
+  const FormOf form = form_of(look.form);
+  return cameras::solid(form.shape, geometry::vec(form.drawn) * kCarriedScale,
+                        spot_of(eyes_of(body), kCarriedBelow), look.colour, turn_of(body));
 }
 /// Two cones that share their base, each `height` high. `lift` is the height of the middle of the
 /// upper one in its cell.
@@ -77,16 +78,16 @@ struct Which {
 };
 template <class M>
 GE_FN int solid_count(const WorldOf<M>& w) {
-  return row_count<typename M::Statics>(w) + row_count<typename M::Marks>(w) +
-         row_count<typename M::Crates>(w) + 2 * row_count<typename M::Diamonds>(w) +
-         2 * M::agents(w.params());
+  return count_of<typename M::Statics>(w) + count_of<typename M::Marks>(w) +
+         count_of<typename M::Crates>(w) + 2 * count_of<typename M::Diamonds>(w) +
+         2 * team_size<M>(w);
 }
 template <class M>
 GE_FN Which which_solid(const WorldOf<M>& w, int i) {
-  const int statics = row_count<typename M::Statics>(w);
-  const int marks = row_count<typename M::Marks>(w);
-  const int crates = row_count<typename M::Crates>(w);
-  const int cones = 2 * row_count<typename M::Diamonds>(w);
+  const int statics = count_of<typename M::Statics>(w);
+  const int marks = count_of<typename M::Marks>(w);
+  const int crates = count_of<typename M::Crates>(w);
+  const int cones = 2 * count_of<typename M::Diamonds>(w);
   if (i < statics) return {Part::statics, i, false};
   if ((i -= statics) < marks) return {Part::marks, i, false};
   if ((i -= marks) < crates) return {Part::crates, i, false};
@@ -98,34 +99,38 @@ template <class M>
 GE_FN bool is_seen(const WorldOf<M>& w, int i) {
   const Which which = which_solid<M>(w, i);
   if (which.part == Part::statics) return get<typename M::Statics, Static>(w, which.row).shown != 0;
-  if (which.part == Part::diamonds)
-    return get<typename M::Diamonds, Diamond>(w, which.row).left != 0;
+  if constexpr (kExists<typename M::Diamonds>)
+    if (which.part == Part::diamonds)
+      return get<typename M::Diamonds, Diamond>(w, which.row).left != 0;
   return true;
+}
+template <class M>
+GE_FN Solid crate_solid(const WorldOf<M>& w, int row) {
+  const Crate crate = get<typename M::Crates, Crate>(w, row);
+  const Look look = look_of<M>(w, row);
+  if (crate.carrier == kEmpty) return solid_of(crate, look);
+  return carried_solid(get<typename M::Agents, Body>(w, crate.carrier), look);
+}
+template <class M>
+GE_FN Solid agent_solid(const WorldOf<M>& w, int agent, bool eyes) {
+  const Body body = get<typename M::Agents, Body>(w, agent);
+  return eyes ? eyes_solid(body, agent) : body_solid(body, agent);
 }
 template <class M>
 GE_FN void make_solid(const WorldOf<M>& w, int i, Solid& solid) {
   const Which which = which_solid<M>(w, i);
-  const auto body_of = [&](int agent) { return get<typename M::Agents, Body>(w, agent); };
-  switch (which.part) {
-    case Part::statics:
-      solid = solid_of(get<typename M::Statics, Static>(w, which.row));
-      return;
-    case Part::marks:
-      solid = solid_of(get<typename M::Marks, Mark>(w, which.row));
-      return;
-    case Part::crates: {
-      const Crate crate = get<typename M::Crates, Crate>(w, which.row);
-      solid = crate.carrier == kEmpty ? solid_of(crate) : carried_solid(body_of(crate.carrier));
-      return;
-    }
-    case Part::diamonds:
+  if (which.part == Part::statics)
+    solid = solid_of(get<typename M::Statics, Static>(w, which.row));
+  else if (which.part == Part::crates)
+    solid = crate_solid<M>(w, which.row);
+  else if (which.part == Part::agents)
+    solid = agent_solid<M>(w, which.row, which.second);
+  if constexpr (kExists<typename M::Marks>)
+    if (which.part == Part::marks) solid = solid_of(get<typename M::Marks, Mark>(w, which.row));
+  if constexpr (kExists<typename M::Diamonds>)
+    if (which.part == Part::diamonds)
       solid = solid_of(get<typename M::Diamonds, Diamond>(w, which.row), M::diamond_form(),
                        which.second);
-      return;
-    default:
-      solid = which.second ? eyes_solid(body_of(which.row), which.row)
-                           : body_solid(body_of(which.row), which.row);
-  }
 }
 
 /// Solids of a world, all that can be seen.

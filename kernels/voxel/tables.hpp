@@ -8,6 +8,7 @@
 #include "engine/graph/graph.hpp"
 #include "engine/world/world.hpp"
 #include "geometry/vectors.hpp"
+#include "voxel/settings.hpp"
 
 namespace ge::voxel {
 
@@ -92,6 +93,8 @@ struct Static {
   }
 };
 
+enum Form : int32_t { kCrateForm, kBlockForm, kBallForm, kPillForm, kDrumForm, kForms };
+
 /// A box that can be carried. While it is carried its cell is where it was lifted.
 struct Crate {
   int32_t cell[3];
@@ -101,6 +104,19 @@ struct Crate {
                       .within(-kFarthestCell, kFarthestCell),
                   field("carrier", &Crate::carrier, "agent that carries the box; -1: none")
                       .row_of("agents", kEmpty));
+  }
+};
+
+/// What a thing to carry looks like, and whether it can be carried, in games of several forms.
+struct Look {
+  int32_t form;     // Form
+  uint32_t colour;  // 0xRRGGBB
+  int32_t fixed;
+  static constexpr auto describe() {
+    return fields(field("form", &Look::form, "0 crate, 1 block, 2 ball, 3 pill, 4 drum")
+                      .within(0, kForms - 1),
+                  field("colour", &Look::colour, "colour as 0xRRGGBB").any_value(),
+                  field("fixed", &Look::fixed, "1: nobody can lift it").within(0, 1));
   }
 };
 
@@ -133,8 +149,9 @@ template <int N>
 struct Statics : List<N, Static> {
   static constexpr const char* name = "statics";
 };
-template <int N>
-struct Crates : List<N, Crate> {
+/// Crates of one form, or with a Look each.
+template <int N, class... Looks>
+struct Crates : List<N, Crate, Looks...> {
   static constexpr const char* name = "crates";
 };
 template <int N>
@@ -148,8 +165,8 @@ struct Marks : List<N, Mark> {
 
 // Scratch copies of these lists while a level is made. For copies them, and reports a table that is
 // too small.
-template <int N>
-struct Stock : Fixed<N, Crate> {
+template <int N, class... Looks>
+struct Stock : Fixed<N, Crate, Looks...> {
   static constexpr const char* name = "stock";
   static constexpr bool scratch = true;
 };
@@ -164,13 +181,27 @@ struct Fields : Fixed<N, Mark> {
   static constexpr bool scratch = true;
 };
 
+/// A table that a game does without: it has no rows.
+struct NoTable {
+  static constexpr int capacity = 0;
+};
+template <class T>
+inline constexpr bool kExists = !std::is_same_v<T, NoTable>;
+template <class T, class W>
+GE_FN int count_of(const W& w) {
+  if constexpr (kExists<T>)
+    return row_count<T>(w);
+  else
+    return 0;
+}
+
 /// A game describes itself to the stages here by a model:
 ///
-///   Schema, Agents, Statics, Crates, Diamonds, Marks   its schema, and tables of the components
-///                                                      above
-///   agents(params)       agents of each world
-///   look_limit(params)   how far one looks up and down [rad]
-///   diamond_form()       a DiamondForm (solids.hpp)
+///   Schema, Agents, Statics, Crates   its schema, and tables of the components above
+///   Marks, Diamonds                   the same, or NoTable
+///   diamond_form()                    a DiamondForm (solids.hpp), where it has diamonds
+///
+/// Its parameters derive from Params (settings.hpp). Room (game.hpp) has the tables of a size.
 template <class M>
 using WorldOf = World<typename M::Schema>;
 template <class M>
@@ -179,14 +210,18 @@ template <class M>
 using HandRows = Rows<typename M::Agents, Hands>;
 template <class M>
 using CrateRows = Rows<typename M::Crates, Crate>;
+template <class M>
+inline constexpr bool kHasLooks = contains<Look, typename M::Crates::components>;
 
-/// For: a row as it stands in scratch table T.
-template <class M, class T, class C>
-GE_FN void copy_row(const WorldOf<M>& w, int k, C& row) {
-  row = get<T, C>(w, k);
+template <class M>
+GE_FN int team_size(const WorldOf<M>& w) {
+  return w.params().agent_count;
 }
 
 // ---- cells
+
+/// A crate that nothing holds up stops falling here.
+inline constexpr int32_t kDeepest = -30;
 
 struct Cell {
   int32_t x, y, z;

@@ -9,7 +9,7 @@ namespace ge::voxel {
 template <class M>
 GE_FN bool is_marked(const WorldOf<M>& w, const Cell& at, uint32_t kind) {
   bool found = false;
-  const int marks = row_count<typename M::Marks>(w);
+  const int marks = count_of<typename M::Marks>(w);
   for (int k = 0; k < marks; ++k) {
     const Mark mark = get<typename M::Marks, Mark>(w, k);
     found |= (mark.kind == kind) & (at.x >= mark.low[0]) & (at.x < mark.high[0]) &
@@ -17,6 +17,19 @@ GE_FN bool is_marked(const WorldOf<M>& w, const Cell& at, uint32_t kind) {
              (at.z < mark.high[2]);
   }
   return found;
+}
+
+/// The first zone in whose columns a cell lies, at any height; kEmpty where there is none.
+template <class M>
+GE_FN int zone_at(const WorldOf<M>& w, const Cell& at) {
+  const int marks = count_of<typename M::Marks>(w);
+  for (int k = 0; k < marks; ++k) {
+    const Mark mark = get<typename M::Marks, Mark>(w, k);
+    if ((mark.kind == kZoneMark) & (at.x >= mark.low[0]) & (at.x < mark.high[0]) &
+        (at.y >= mark.low[1]) & (at.y < mark.high[1]))
+      return k;
+  }
+  return kEmpty;
 }
 
 /// Takes the diamond of a cell; its row, kEmpty where there is none.

@@ -1,4 +1,4 @@
-// When an episode ends, and how a team's rewards are shared.
+// When an episode ends.
 #pragma once
 
 #include "voxel/tables.hpp"
@@ -37,13 +37,6 @@ GE_FN bool pass(Timer& timer) {
 /// The share of the episode that is left.
 GE_FN float time_left(const Timer& timer) {
   return clamp(1.0f - float(timer.passed) / float(timer.length), 0.0f, 1.0f);
-}
-
-/// An agent's share of the rewards for `all` events of its team in this step, of which it caused
-/// `own`; each pays `reward`. With spirit 0 it is paid for its own events, with 1 for an equal part
-/// of all. The sum over the team does not depend on the spirit.
-GE_FN float team_share(float reward, float spirit, int own, int all, int agents) {
-  return reward * ((1.0f - spirit) * float(own) + spirit * float(all) / float(agents));
 }
 
 }  // namespace ge::voxel

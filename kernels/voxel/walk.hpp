@@ -204,11 +204,11 @@ GE_FN void move(const A& around, Body& body) {
 /// One after the other, in the order of agents: first all wishes, then all ways.
 template <class M>
 GE_FN void move_agents(const WorldOf<M>& w, BodyRows<M> bodies) {
-  const int agents = M::agents(w.params());
+  const int agents = team_size<M>(w);
   for (int row = 0; row < agents; ++row) {
     const Act act = get<typename M::Agents, Act>(w, row);
     Body body = bodies.get(row);
-    turn(body, act, M::look_limit(w.params()));
+    turn(body, act, w.params().look_limit);
     accelerate(body, act);
     bodies.set(row, body);
   }

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "envs/obstacles/plan.hpp"
-#include "voxel/colours.hpp"
-#include "voxel/draft.hpp"
-#include "voxel/hands.hpp"
+#include "voxel/laying.hpp"
+#include "voxel/levels.hpp"
 
 namespace gpu_envs::envs::obstacles {
 
@@ -16,13 +15,6 @@ inline constexpr int kCellTries = 10;  // random cells tried for a box or a diam
 struct Place {
   int a, c;
 };
-GE_FN voxel::Cell laid_cell(const LaidCell& laid) {
-  return {laid.at[0], laid.at[1], laid.at[2]};
-}
-GE_FN void copy_bounds(const LaidPart& laid, auto& box) {
-  for (int k = 0; k < 3; ++k) box.low[k] = laid.low[k], box.high[k] = laid.high[k];
-}
-
 /// How levels of game G are made.
 template <class G>
 struct Levels {
@@ -117,9 +109,7 @@ struct Levels {
       while ((b.taken >> number & 1) != 0 || k-- > 0) ++number;
       b.taken |= uint64_t{1} << number;
       const voxel::Cell home = cell_at(start, 1 + number / across, 1 + number % across, 1);
-      voxel::Body body = voxel::standing_in(home, (d.uniform(1) - 0.5f) * 0x1.921fb6p+2f);
-      body.position[2] = float(home.z) + 1.75f;  // it drops in
-      b.draft.add_agent(agent, home, body);
+      b.draft.add_agent(agent, home, voxel::dropping_into(home, d, 1));
     }
   }
 
@@ -171,39 +161,6 @@ struct Levels {
     place_things(b);
   }
 
-  // ---- a level by hand
-
-  static GE_FN void lay_level(Builder& b) {
-    const Options& o = b.w.options();
-    b.level.walls_shown = o.hidden != 0 ? 0 : 1;
-    for (int k = 0; k < kMostPlatforms; ++k) b.level.kinds[k] = -1;
-    for (int k = 0; k < o.part_count; ++k) {
-      const bool is_wall = o.parts[k].kind != 0;
-      voxel::Painted part = {};
-      copy_bounds(o.parts[k], part);
-      part.colour = is_wall ? voxel::kGrey : voxel::kDarkGrey;
-      part.shown = is_wall ? uint32_t(b.level.walls_shown) : 1u;
-      b.draft.add(part);
-    }
-    for (int k = 0; k < o.mark_count; ++k) {
-      voxel::Mark mark = {};
-      copy_bounds(o.marks[k], mark);
-      mark.kind = uint32_t(o.marks[k].kind);
-      b.draft.add(mark);
-    }
-    for (int k = 0; k < o.box_count; ++k) b.draft.add_crate(laid_cell(o.boxes[k]));
-    for (int k = 0; k < o.diamond_count; ++k)
-      b.draft.add_diamond(laid_cell(o.diamonds[k]), voxel::kGreen);
-    for (int agent = 0; agent < b.w.params().agent_count; ++agent) {
-      const LaidAgent& laid = o.agents[agent];
-      voxel::Body body = {};
-      geometry::put(body.position, {laid.feet[0], laid.feet[1], laid.feet[2] + voxel::kTall});
-      body.yaw = laid.yaw;
-      body.grounded = 1;
-      b.draft.add_agent(agent, cell_of(body), body);
-    }
-  }
-
   // ---- drawn or laid
 
   static GE_FN void make_level(
@@ -211,43 +168,29 @@ struct Levels {
       Rows<typename G::Canvas, voxel::Painted> canvas, Rows<typename G::Fields, voxel::Mark> fields,
       Rows<typename G::Stock, voxel::Crate> stock, Rows<typename G::Gems, voxel::Diamond> gems,
       Rows<typename G::Agents, voxel::Home> homes, Rows<typename G::Agents, voxel::Body> bodies) {
-    Builder b{w, plan, {canvas, fields, stock, gems, homes, bodies}};
+    Builder b{w, plan, {canvas, stock, homes, bodies, fields, gems}};
     const bool laid = w.options().laid != 0;
-    if (laid)
-      lay_level(b);
-    else
+    if (laid) {
+      b.level.walls_shown = w.options().hidden != 0 ? 0 : 1;
+      for (int k = 0; k < kMostPlatforms; ++k) b.level.kinds[k] = -1;
+      voxel::lay<G>(w, b.draft);
+    } else {
       draw_level(b);
+    }
     level = b.level;
-    level.parts = b.draft.parts, level.marks = b.draft.marks;
-    level.boxes = b.draft.crates, level.diamonds = b.draft.diamonds;
+    voxel::count(b.draft, level);
     const Params& p = w.params();
-    const float seconds = max(p.episode_seconds, p.platform_seconds * float(level.obstacles) +
-                                                     p.box_seconds * float(level.boxes));
-    const float chosen = w.options().seconds;
-    timer = voxel::timer_of(laid && chosen > 0.0f ? chosen : seconds);
-  }
-  static GE_FN void merge_parts(const W& w, Level& level,
-                                Rows<typename G::Offcuts, voxel::Painted> rows) {
-    level.pieces = voxel::merge<G>(w, level.parts, rows);
+    timer =
+        voxel::timer_of<G>(w, max(p.episode_seconds, p.platform_seconds * float(level.obstacles) +
+                                                         p.box_seconds * float(level.boxes)));
   }
   static GE_FN void begin_agent(const W&, voxel::Hands& hands, Score& score) {
     hands = {voxel::kEmpty};
     score = {};
   }
 
-  template <int32_t Level::* kCount>
-  static GE_FN int count_of(const W&, const Level& level) {
-    return level.*kCount;
-  }
-  using NewLevel =
-      Stages<Each<&begin_agent>, EachWorld<&make_level>, EachWorld<&merge_parts>,
-             For<&count_of<&Level::pieces>, &voxel::make_static<G>, typename G::Statics>,
-             For<&count_of<&Level::marks>, &voxel::copy_row<G, typename G::Fields, voxel::Mark>,
-                 typename G::Marks>,
-             For<&count_of<&Level::boxes>, &voxel::copy_row<G, typename G::Stock, voxel::Crate>,
-                 typename G::Crates>,
-             For<&count_of<&Level::diamonds>, &voxel::copy_row<G, typename G::Gems, voxel::Diamond>,
-                 typename G::Diamonds>>;
+  using NewLevel = chain<Stages<Each<&begin_agent>, EachWorld<&make_level>>,
+                         typename voxel::Levels<G, Level>::Finish>;
 };
 
 }  // namespace gpu_envs::envs::obstacles

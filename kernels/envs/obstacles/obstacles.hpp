@@ -23,18 +23,18 @@ struct Environment {
   using G = Game<D, T>;
   using Schema = typename G::Schema;
   using Observation = voxel::Picture;
-  using State = typename Views<G>::State;
+  using State = voxel::StateOf<G, OwnState<G>>;
   using RewardParts = Parts;
   using Reset = typename Levels<G>::NewLevel;
   using Step = Stages<EachWorld<&voxel::move_agents<G>>, EachWorld<&Rules<G>::play>>;
-  using Observe = chain<voxel::DrawSights<G>, Stages<ObserveState<&Views<G>::show_state>>>;
+  using Observe = chain<voxel::DrawSights<G>, Stages<ObserveState<&State::show>>>;
   static constexpr Card card{
       .doc = D::kDoc, .agents = "agent_count", .render_fps = voxel::kStepsPerSecond};
   static constexpr Hooks<Schema> hooks{.fits = &T::fits,
                                        .objective = &Rules<G>::objective,
                                        .action_name = &voxel::act_name<Params>,
                                        .action_key = &voxel::act_key<Params>,
-                                       .text = &Texts<G>::world_text,
+                                       .text = &voxel::Texts<G, Notes<G>>::world_text,
                                        .scene = &voxel::scene_of<G>};
 };
 

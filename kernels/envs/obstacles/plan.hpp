@@ -3,6 +3,7 @@
 #pragma once
 
 #include "envs/obstacles/tables.hpp"
+#include "voxel/draws.hpp"
 
 namespace gpu_envs::envs::obstacles {
 
@@ -58,9 +59,7 @@ GE_FN void visit_parts(const Platform& p, const auto& f) {
 
 // ---- draws
 
-GE_FN int between(const Draw& draw, int word, int low, int high) {
-  return low + int(draw.below(word, uint32_t(max(high - low, 0) + 1)));
-}
+using voxel::between;
 
 /// Where the next platform goes straight on.
 GE_FN void put_behind(Platform& next, const Platform& last) {

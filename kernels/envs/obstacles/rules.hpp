@@ -3,6 +3,7 @@
 #pragma once
 
 #include "envs/obstacles/level.hpp"
+#include "voxel/pay.hpp"
 #include "voxel/things.hpp"
 #include "voxel/walk.hpp"
 
@@ -23,9 +24,6 @@ struct Rules {
   using Scores = Rows<Agents, Score>;
   using DiamondRows = Rows<typename G::Diamonds, voxel::Diamond>;
 
-  static GE_FN void go_home(const Yard& yard, int agent) {
-    voxel::send_home(yard, agent, get<Agents, voxel::Home>(yard.w, agent));
-  }
   /// Applies the marks and the diamond of an agent's cell; returns its new score.
   static GE_FN Score enter_cell(const Yard& yard, int agent, Score score,
                                 const DiamondRows& diamonds, Deeds& deeds) {
@@ -37,15 +35,14 @@ struct Rules {
       if (yard.hands.get(agent).crate != voxel::kEmpty) deeds.box |= bit;
       score.reached_exit = 1;
     } else if (score.at_exit == 0 && voxel::is_marked<G>(yard.w, at, voxel::kLavaMark)) {
-      go_home(yard, agent);  // without a penalty, or agents learn to keep away
+      voxel::send_home(yard, agent);  // without a penalty, or agents learn to keep away
     }
     if (voxel::take_diamond<G>(yard.w, at, diamonds) != voxel::kEmpty) deeds.diamond |= bit;
     return score;
   }
   static GE_FN Parts pay_of(const Params& p, const Deeds& deeds, int agent) {
     const auto share = [&](float reward, uint32_t doers) {
-      return voxel::team_share(reward, p.team_spirit, int(doers >> agent & 1u), count_bits(doers),
-                               p.agent_count);
+      return voxel::share_of(p, reward, doers, agent);
     };
     return {share(p.exit_reward, deeds.exit), deeds.all_exit ? p.all_exit_reward : 0.0f,
             share(p.diamond_reward, deeds.diamond), share(p.box_reward, deeds.box)};
@@ -60,8 +57,7 @@ struct Rules {
     const Yard yard{w, bodies, hands, crates};
     for (int agent = 0; agent < p.agent_count; ++agent)
       voxel::use_hands(yard, agent, [](const voxel::Cell&) { return true; });
-    for (int agent = 0; agent < p.agent_count; ++agent)
-      if (voxel::place_of(bodies.get(agent)).z < voxel::kAbyss) go_home(yard, agent);
+    voxel::return_fallen(yard);
 
     Deeds deeds;
     bool all = true;

@@ -2,25 +2,22 @@
 // room that worlds need.
 #pragma once
 
-#include "cameras/settings.hpp"
 #include "engine/environment.hpp"
+#include "voxel/settings.hpp"
 
 namespace gpu_envs::envs::obstacles {
 
 using namespace ge;
+namespace voxel = ge::voxel;
+using voxel::Span;
 
-inline constexpr int kMostAgents = 8, kMostPlatforms = 7;
+inline constexpr int kMostPlatforms = 7;
 /// A lava platform is at most 11 long, and has a cell of floor at either end.
 inline constexpr int kLongestLava = 9;
 
-/// The defaults of a task: `D::kPlatforms`, `kGap`, `kLava` and `kHeight`.
-struct Span {
-  int32_t low, high;
-};
-
+/// D has the defaults of a task: `kPlatforms`, `kGap`, `kLava` and `kHeight`.
 template <class D>
-struct SettingsOf : cameras::Settings {
-  int32_t agent_count = 1;
+struct SettingsOf : voxel::Settings {
   int32_t platform_count_low = D::kPlatforms.low, platform_count_high = D::kPlatforms.high;
   int32_t gap_low = D::kGap.low, gap_high = D::kGap.high;
   int32_t lava_low = D::kLava.low, lava_high = D::kLava.high;
@@ -32,15 +29,12 @@ struct SettingsOf : cameras::Settings {
   int32_t stray_boxes = 1;
   float diamonds = 0.5f;
   float exit_reward = 1.0f, all_exit_reward = 5.0f, diamond_reward = 0.5f, box_reward = 0.0f;
-  float team_spirit = 0.0f;
-  float episode_seconds = 60.0f, platform_seconds = 35.0f, box_seconds = 1.0f;
-  float look_limit = 0.2f;
+  float platform_seconds = 35.0f, box_seconds = 1.0f;
 
   using Self = SettingsOf;
   static constexpr auto describe_course() {
     return fields(
-        field("agent_count", &Self::agent_count, "agents of each world, one team")
-            .within(1, kMostAgents),
+        voxel::agents_field<Self>(),
         field("platform_count_low", &Self::platform_count_low,
               "fewest obstacles between start and exit")
             .within(1, kMostPlatforms),
@@ -83,19 +77,14 @@ struct SettingsOf : cameras::Settings {
   }
   static constexpr auto describe_pay() {
     return fields(
-        field("exit_reward", &Self::exit_reward,
-              "reward for an agent's first step on the exit's pad")
-            .within(-1000, 1000),
-        field("all_exit_reward", &Self::all_exit_reward,
-              "reward for every agent, when all stand on the pad at once")
-            .within(-1000, 1000),
-        field("diamond_reward", &Self::diamond_reward, "reward for a diamond").within(-1000, 1000),
-        field("box_reward", &Self::box_reward,
-              "reward for a box in hands at the first step on the pad")
-            .within(-1000, 1000),
-        field("team_spirit", &Self::team_spirit,
-              "share of one's rewards that is divided among the team")
-            .within(0, 1),
+        voxel::reward_field("exit_reward", &Self::exit_reward,
+                            "reward for an agent's first step on the exit's pad"),
+        voxel::reward_field("all_exit_reward", &Self::all_exit_reward,
+                            "reward for every agent, when all stand on the pad at once"),
+        voxel::reward_field("diamond_reward", &Self::diamond_reward, "reward for a diamond"),
+        voxel::reward_field("box_reward", &Self::box_reward,
+                            "reward for a box in hands at the first step on the pad"),
+        voxel::spirit_field<Self>(),
         field("episode_seconds", &Self::episode_seconds, "shortest time limit of an episode")
             .in("s")
             .within(1, 3600),
@@ -108,14 +97,11 @@ struct SettingsOf : cameras::Settings {
               "time per box to carry; the limit of an episode is the larger of episode_seconds and "
               "platform_seconds * obstacles + box_seconds * boxes")
             .in("s")
-            .within(0, 60),
-        field("look_limit", &Self::look_limit, "largest angle of the gaze up or down")
-            .in("rad")
-            .within(0, 1.5));
+            .within(0, 60));
   }
   static constexpr auto describe() {
     return std::tuple_cat(describe_course(), describe_kinds(), describe_pay(),
-                          cameras::picture_fields<Self>());
+                          voxel::view_fields<Self>());
   }
 };
 
@@ -130,22 +116,15 @@ enum Kind : int32_t {
   kCorner
 };
 
-struct Params {
-  int32_t agent_count;
+struct Params : voxel::Params {
   Span platforms, gap, lava, height;
   int32_t hardest_count;
   int32_t kinds[kObstacles], kind_count;  // of Kind, those that levels have
   float hidden_walls, extra_boxes, diamonds;
   int32_t stray_boxes;
-  float exit_reward, all_exit_reward, diamond_reward, box_reward, team_spirit;
-  float episode_seconds, platform_seconds, box_seconds;
-  float look_limit;
-  cameras::Picture picture;
+  float exit_reward, all_exit_reward, diamond_reward, box_reward;
+  float platform_seconds, box_seconds;
 };
-
-[[noreturn]] inline void refuse(const std::string& message) {
-  throw Error(Fault::value, message);
-}
 
 // ---- boxes that an obstacle needs
 
@@ -189,7 +168,7 @@ struct Tier {
   static constexpr int obstacles = kPlatforms_, platforms = platforms_with(kPlatforms_);
   static constexpr int boxes = kBoxes_;
   // Hand-laid levels have a few diamonds and marks more.
-  static constexpr int statics = parts_with(kPlatforms_) + (kPlatforms_ < 4 ? 8 : 0);
+  static constexpr int parts = parts_with(kPlatforms_) + (kPlatforms_ < 4 ? 8 : 0);
   static constexpr int diamonds = kPlatforms_ < 4 ? 8 : 2 * kPlatforms_, marks = 8;
   static bool fits(const Params& p) {
     return p.platforms.high <= obstacles && most_boxes(p) <= boxes;
@@ -200,39 +179,29 @@ using Large = Tier<kMostPlatforms, 112>;
 
 // ---- from settings to parameters
 
-inline Span span(const char* name, int32_t low, int32_t high) {
-  if (low > high)
-    refuse(std::string(name) + "_low=" + std::to_string(low) + " is above " + name +
-           "_high=" + std::to_string(high));
-  return {low, high};
-}
 /// From the settings of any task.
 inline Params resolve_settings(auto& s) {
   Params p{};
-  p.picture = cameras::picture_of(s);
-  p.agent_count = s.agent_count;
-  p.platforms = span("platform_count", s.platform_count_low, s.platform_count_high);
-  p.gap = span("gap", s.gap_low, s.gap_high);
-  p.lava = span("lava", s.lava_low, s.lava_high);
-  p.height = span("height", s.height_low, s.height_high);
+  static_cast<voxel::Params&>(p) = voxel::common_of(s);
+  p.platforms = voxel::span("platform_count", s.platform_count_low, s.platform_count_high);
+  p.gap = voxel::span("gap", s.gap_low, s.gap_high);
+  p.lava = voxel::span("lava", s.lava_low, s.lava_high);
+  p.height = voxel::span("height", s.height_low, s.height_high);
   p.hardest_count = s.hardest_count;
   const bool wanted[] = {s.walls, s.lava, s.steps, s.gaps};
   for (int kind = 0; kind < kObstacles; ++kind)
     if (wanted[kind]) p.kinds[p.kind_count++] = kind;
-  if (p.kind_count == 0) refuse("one of walls, lava, steps and gaps must be true");
+  if (p.kind_count == 0) voxel::refuse("one of walls, lava, steps and gaps must be true");
   p.hidden_walls = s.hidden_walls, p.extra_boxes = s.extra_boxes, p.diamonds = s.diamonds;
   p.stray_boxes = s.stray_boxes;
   p.exit_reward = s.exit_reward, p.all_exit_reward = s.all_exit_reward;
   p.diamond_reward = s.diamond_reward, p.box_reward = s.box_reward;
-  p.team_spirit = s.team_spirit;
-  p.episode_seconds = s.episode_seconds, p.platform_seconds = s.platform_seconds;
-  p.box_seconds = s.box_seconds;
-  p.look_limit = s.look_limit;
+  p.platform_seconds = s.platform_seconds, p.box_seconds = s.box_seconds;
   if (most_boxes(p) > Large::boxes)
-    refuse("levels with platform_count_high=" + std::to_string(s.platform_count_high) +
-           " obstacles of these sizes can need " + std::to_string(most_boxes(p)) +
-           " boxes, at most " + std::to_string(Large::boxes) +
-           " are possible; lower it, or height_high, lava_high, extra_boxes, stray_boxes");
+    voxel::refuse("levels with platform_count_high=" + std::to_string(s.platform_count_high) +
+                  " obstacles of these sizes can need " + std::to_string(most_boxes(p)) +
+                  " boxes, at most " + std::to_string(Large::boxes) +
+                  " are possible; lower it, or height_high, lava_high, extra_boxes, stray_boxes");
   return p;
 }
 

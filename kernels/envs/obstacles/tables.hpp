@@ -9,8 +9,7 @@
 #pragma once
 
 #include "envs/obstacles/layout.hpp"
-#include "voxel/painting.hpp"
-#include "voxel/solids.hpp"
+#include "voxel/game.hpp"
 #include "voxel/timing.hpp"
 
 namespace gpu_envs::envs::obstacles {
@@ -104,7 +103,7 @@ enum Side : int32_t { kNear = 1, kFar = 2, kLeft = 4, kRight = 8 };
 // ---- tables
 
 struct Players
-    : Agents<kMostAgents, voxel::Act, voxel::Body, voxel::Hands, voxel::Home, Score, Parts> {
+    : Agents<voxel::kMostAgents, voxel::Act, voxel::Body, voxel::Hands, voxel::Home, Score, Parts> {
   static constexpr const char* name = "agents";
   static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
 };
@@ -115,49 +114,30 @@ struct Course : Single<Level, voxel::Timer> {
 /// The game of a task with defaults D in a build with room for T, as the rules of voxel games see
 /// it (voxel/tables.hpp).
 template <class D_, class T_>
-struct Game {
+struct Game : voxel::Tables<T_> {
   using D = D_;
   using T = T_;
+  using Base = voxel::Tables<T>;
 
   using Agents = Players;
-  using Statics = voxel::Statics<T::statics>;
-  using Marks = voxel::Marks<T::marks>;
-  using Crates = voxel::Crates<T::boxes>;
-  using Diamonds = voxel::Diamonds<T::diamonds>;
-  // A level while it is made.
   struct Plan : Fixed<T::platforms, Platform> {
     static constexpr const char* name = "plan";
     static constexpr bool scratch = true;
   };
-  using Canvas = voxel::Canvas<T::statics>;
-  using Offcuts = voxel::Offcuts<2 * T::statics>;
-  using Fields = voxel::Fields<T::marks>;
-  using Stock = voxel::Stock<T::boxes>;
-  using Gems = voxel::Gems<T::diamonds>;
-  using Solids =
-      voxel::Solids<T::statics + T::marks + T::boxes + 2 * T::diamonds + 2 * kMostAgents>;
-
   static GE_FN voxel::DiamondForm diamond_form() { return {0.8f * 0.17f, 0.8f * 0.45f, 0.7f}; }
-  static GE_FN int agents(const Params& p) { return p.agent_count; }
-  static GE_FN float look_limit(const Params& p) { return p.look_limit; }
 
   struct Schema {
     using Settings = SettingsOf<D>;
     using Params = obstacles::Params;
-    using Options = obstacles::Options;
-    using ResetSettings = obstacles::ResetSettings;
+    using Options = voxel::Laid;
+    using ResetSettings = voxel::LayoutSettings;
     using Action = voxel::Act;
     using Agent = Agents;
-    using tables = Types<Agents, Statics, Marks, Crates, Diamonds, Course, Plan, Canvas, Offcuts,
-                         Fields, Stock, Gems, Solids>;
-    // Bodies meet different things at every turn: nothing is gained from interleaved worlds.
-    static constexpr Tuning tuning{.cpu_block = 1,
-                                   .cuda_block = 1,
-                                   .step_lanes = {32},  // last pictures are drawn by squads
-                                   .reset_lanes = {8},
-                                   .observe_lanes = {128},
-                                   .rare_resets = true,
-                                   .most_threads = 128};
+    using tables = Types<Agents, typename Base::Statics, typename Base::Marks,
+                         typename Base::Crates, typename Base::Diamonds, Course, Plan,
+                         typename Base::Canvas, typename Base::Offcuts, typename Base::Fields,
+                         typename Base::Stock, typename Base::Gems, typename Base::Solids>;
+    static constexpr Tuning tuning = voxel::kTuning;
     static Params resolve(Settings& settings) { return resolve_settings(settings); }
     static Options resolve_options(const ResetSettings& settings, const Params& params) {
       return read_layout(settings.layout, params);

@@ -8,8 +8,7 @@ namespace gpu_envs::envs::obstacles_easy {
 using namespace ge;
 
 struct Defaults {
-  static constexpr obstacles::Span kPlatforms = {1, 2}, kGap = {1, 2}, kLava = {1, 4},
-                                   kHeight = {1, 3};
+  static constexpr voxel::Span kPlatforms = {1, 2}, kGap = {1, 2}, kLava = {1, 4}, kHeight = {1, 3};
   static constexpr const char* kDoc = "Over one or two obstacles to the exit, as a team.";
 };
 template <class T>

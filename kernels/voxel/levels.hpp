@@ -1,0 +1,76 @@
+// From a draft to a level: the stages behind the one that fills a Draft. L, a component of one row,
+// has the counts: `parts`, `pieces`, `boxes`, `diamonds` and `marks`.
+#pragma once
+
+#include "voxel/draft.hpp"
+
+namespace ge::voxel {
+
+/// Counts of a level. A game may have them in a component of its own.
+struct Counts {
+  int32_t parts, pieces, boxes, diamonds, marks;
+  /// More than any level has; things without room in a table are counted too.
+  static constexpr int kMost = 1 << 16;
+  static constexpr auto describe() {
+    return fields(
+        field("part_count", &Counts::parts, "boxes of floors and walls, before they are merged")
+            .within(0, kMost),
+        field("piece_count", &Counts::pieces, "boxes of floors and walls, merged").within(0, kMost),
+        field("box_count", &Counts::boxes, "boxes to carry").within(0, kMost),
+        field("diamond_count", &Counts::diamonds, "diamonds at the start").within(0, kMost),
+        field("mark_count", &Counts::marks, "marked fields").within(0, kMost));
+  }
+};
+template <class M>
+GE_FN void count(const Draft<M>& draft, auto& level) {
+  level.parts = draft.parts, level.marks = draft.marks;
+  level.boxes = draft.crates, level.diamonds = draft.diamonds;
+}
+
+namespace detail {
+template <class T>
+struct ComponentsOf {
+  using type = typename T::components;
+};
+template <>
+struct ComponentsOf<NoTable> {
+  using type = Types<>;
+};
+}  // namespace detail
+
+template <class M, class L>
+struct Levels {
+  using W = WorldOf<M>;
+
+  static GE_FN void merge_parts(const W& w, L& level, Rows<typename M::Offcuts, Painted> rows) {
+    level.pieces = merge<M>(w, level.parts, rows);
+  }
+  template <int32_t L::* kCount>
+  static GE_FN int count_of(const W&, const L& level) {
+    return level.*kCount;
+  }
+  template <class From, class... Cs>
+  static GE_FN void copy(const W& w, int k, Cs&... row) {
+    ((row = get<From, Cs>(w, k)), ...);
+  }
+
+  /// The rows of From, as rows of To.
+  template <int32_t L::* kCount, class From, class To,
+            class Cs = typename detail::ComponentsOf<From>::type>
+  struct Copied;
+  template <int32_t L::* kCount, class From, class To, class C, class... Cs>
+  struct Copied<kCount, From, To, Types<C, Cs...>> {
+    using type = Stages<For<&count_of<kCount>, &copy<From, C, Cs...>, To>>;
+  };
+  template <int32_t L::* kCount>
+  struct Copied<kCount, NoTable, NoTable, Types<>> {
+    using type = Stages<>;
+  };
+  using Finish = chain<Stages<EachWorld<&merge_parts>,
+                              For<&count_of<&L::pieces>, &make_static<M>, typename M::Statics>>,
+                       typename Copied<&L::marks, typename M::Fields, typename M::Marks>::type,
+                       typename Copied<&L::boxes, typename M::Stock, typename M::Crates>::type,
+                       typename Copied<&L::diamonds, typename M::Gems, typename M::Diamonds>::type>;
+};
+
+}  // namespace ge::voxel

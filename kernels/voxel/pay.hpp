@@ -1,0 +1,22 @@
+// How the rewards of a team are shared.
+#pragma once
+
+#include "engine/maths/math.hpp"
+#include "voxel/settings.hpp"
+
+namespace ge::voxel {
+
+/// An agent's share of the rewards for `all` events of its team in this step, of which it caused
+/// `own`; each pays `reward`. With spirit 0 it is paid for its own events, with 1 for an equal part
+/// of all. The sum over the team does not depend on the spirit.
+GE_FN float team_share(float reward, float spirit, int own, int all, int agents) {
+  return reward * ((1.0f - spirit) * float(own) + spirit * float(all) / float(agents));
+}
+
+/// The same where events are bits of the agents who caused them.
+GE_FN float share_of(const Params& p, float reward, uint32_t doers, int agent) {
+  return team_share(reward, p.team_spirit, int(doers >> agent & 1u), count_bits(doers),
+                    p.agent_count);
+}
+
+}  // namespace ge::voxel
