@@ -68,22 +68,38 @@ struct Grammar {
   int boxes = 0, diamonds = 0;
   int hill_side = 0, hill_height = 0;  // cells
   bool red = false;                    // diamonds may be red
+  bool needs_floor = true;
+};
+struct Bounds {
+  float low[3], high[3];
 };
 
-/// A level as far as it has been read.
+/// A level as far as it has been read. A game with things of its own derives from it.
 class Layout {
  public:
   Layout(const Grammar& grammar, int agent_count) : grammar_(grammar), agent_count_(agent_count) {}
+  virtual ~Layout() = default;
 
   Laid read(const std::string& text) {
     if (text.empty()) return laid_;
     laid_.laid = 1;
     for (TextLine& line : text_lines(text)) read_thing(line);
-    if (laid_.part_count == 0) refuse_layout("there is no floor");
+    if (grammar_.needs_floor && laid_.part_count == 0) refuse_layout("there is no floor");
     require_places(agents_, "agents", "agent_count", agent_count_);
     check_boxes();
     check_agents();
+    check_own();
     return laid_;
+  }
+
+ protected:
+  /// Reads a thing that is the game's own, whose word has been taken.
+  virtual void read_own(TextLine&, const std::string&) {}
+  virtual void check_own() const {}
+  /// Refuses agents who are inside of a box.
+  void check_agents(const Bounds& box, const char* what) const {
+    for (int k = 0; k < agents_; ++k)
+      if (is_inside(laid_.agents[k], box)) refuse_agent(k, what);
   }
 
  private:
@@ -182,9 +198,11 @@ class Layout {
         line.wrong("walls are hidden or shown, got " + quoted(how));
       laid_.hidden = how == "hidden" ? 1 : 0;
       line.end();
-    } else {
+    } else if (word == "seconds") {
       laid_.seconds = line.number<float>("seconds", 0.0625, 3600);
       line.end();
+    } else {
+      read_own(line, word);
     }
   }
   [[noreturn]] void refuse_word(const TextLine& line, const std::string& word) const {
@@ -232,9 +250,6 @@ class Layout {
     }
   }
 
-  struct Bounds {
-    float low[3], high[3];
-  };
   /// Whether a body lies inside of a box.
   static bool is_inside(const LaidAgent& agent, const Bounds& box) {
     // Against the upright cylinder around the body, less what rounding may add.
@@ -271,12 +286,13 @@ class Layout {
       }
     return false;
   }
+  [[noreturn]] static void refuse_agent(int agent, const std::string& what) {
+    refuse_layout("agent " + std::to_string(agent) + " is inside of " + what);
+  }
   void check_agents() const {
     for (int k = 0; k < agents_; ++k) {
       const LaidAgent& agent = laid_.agents[k];
-      const auto wrong = [&](const std::string& what) {
-        refuse_layout("agent " + std::to_string(k) + " is inside of " + what);
-      };
+      const auto wrong = [k](const std::string& what) { refuse_agent(k, what); };
       for (int row = 0; row < laid_.part_count; ++row)
         if (is_inside(agent, bounds_of(laid_.parts[row]))) wrong("a floor or a wall");
       if (is_in_hill(agent)) wrong("a hill");

@@ -45,6 +45,25 @@ struct Levels {
   static GE_FN void merge_parts(const W& w, L& level, Rows<typename M::Offcuts, Painted> rows) {
     level.pieces = merge<M>(w, level.parts, rows);
   }
+  /// Statics that every level of a game has: `int M::fixture_count(w)`, `Static M::fixture(w, k)`.
+  static constexpr bool kHasFixtures = requires(const W& w) { M::fixture(w, 0); };
+  static GE_FN int static_count(const W& w, const L& level) {
+    if constexpr (kHasFixtures)
+      return level.pieces + M::fixture_count(w);
+    else
+      return level.pieces;
+  }
+  static GE_FN void make_static(const W& w, int k, Static& box) {
+    if constexpr (kHasFixtures) {
+      const int fixtures = M::fixture_count(w);
+      if (k < fixtures) {
+        box = M::fixture(w, k);
+        return;
+      }
+      k -= fixtures;
+    }
+    box = static_of(get<typename M::Offcuts, Painted>(w, k));
+  }
   template <int32_t L::* kCount>
   static GE_FN int count_of(const W&, const L& level) {
     return level.*kCount;
@@ -66,11 +85,11 @@ struct Levels {
   struct Copied<kCount, NoTable, NoTable, Types<>> {
     using type = Stages<>;
   };
-  using Finish = chain<Stages<EachWorld<&merge_parts>,
-                              For<&count_of<&L::pieces>, &make_static<M>, typename M::Statics>>,
-                       typename Copied<&L::marks, typename M::Fields, typename M::Marks>::type,
-                       typename Copied<&L::boxes, typename M::Stock, typename M::Crates>::type,
-                       typename Copied<&L::diamonds, typename M::Gems, typename M::Diamonds>::type>;
+  using Finish =
+      chain<Stages<EachWorld<&merge_parts>, For<&static_count, &make_static, typename M::Statics>>,
+            typename Copied<&L::marks, typename M::Fields, typename M::Marks>::type,
+            typename Copied<&L::boxes, typename M::Stock, typename M::Crates>::type,
+            typename Copied<&L::diamonds, typename M::Gems, typename M::Diamonds>::type>;
 };
 
 }  // namespace ge::voxel

@@ -150,10 +150,5 @@ GE_FN int merge(const WorldOf<M>& w, int count, const Rows<typename M::Offcuts, 
   for (int k = pieces.count; k < M::Offcuts::capacity; ++k) rows.set(k, {});
   return max(max(pieces.needed, count), int(M::Statics::capacity) + 1);
 }
-/// Makes row k of the statics, for a For stage.
-template <class M>
-GE_FN void make_static(const WorldOf<M>& w, int k, Static& box) {
-  box = static_of(get<typename M::Offcuts, Painted>(w, k));
-}
 
 }  // namespace ge::voxel

@@ -1,0 +1,83 @@
+// The parameters (Settings), the values that the rules read (Params), and levels by hand.
+#pragma once
+
+#include "engine/environment.hpp"
+#include "voxel/layout.hpp"
+
+namespace gpu_envs::envs::rearrange {
+
+using namespace ge;
+namespace voxel = ge::voxel;
+using voxel::Cell;
+using voxel::Span;
+
+/// Most objects of an arrangement.
+inline constexpr int kMostObjects = 9;
+/// How far objects of an arrangement are from its middle, and how far one can put them down [cells].
+inline constexpr int kReach = 1, kWorkReach = 2, kHighest = 2;
+/// Where the middles of the model and of the working area are; objects stand on pedestals there.
+inline constexpr Cell kModel = {5, 8, 2}, kWork = {13, 8, 2};
+/// Of the room, walls included [cells].
+inline constexpr int kLength = 19, kWidth = 14;
+
+/// Whether a cell's column is at most `reach` from another's, along each axis.
+GE_FN bool is_near(const Cell& a, const Cell& b, int reach) {
+  return (a.x >= b.x - reach) & (a.x <= b.x + reach) & (a.y >= b.y - reach) & (a.y <= b.y + reach);
+}
+
+struct Settings : voxel::Settings {
+  int32_t object_count_low = 2, object_count_high = 7;
+  int32_t misplaced_low = 1, misplaced_high = kMostObjects;
+  int32_t wall_low = 4, wall_high = 6;
+  float hidden_walls = 0.5f;
+  float match_reward = 1.0f, all_reward = 10.0f;
+
+  using Self = Settings;
+  static constexpr auto describe() {
+    return std::tuple_cat(
+        fields(
+            voxel::agents_field<Self>(),
+            field("object_count_low", &Self::object_count_low, "fewest objects of an arrangement")
+                .within(2, kMostObjects),
+            field("object_count_high", &Self::object_count_high, "most objects of an arrangement")
+                .within(2, kMostObjects),
+            field("misplaced_low", &Self::misplaced_low,
+                  "fewest objects of the copy that are out of place at the start")
+                .within(1, kMostObjects),
+            field("misplaced_high", &Self::misplaced_high,
+                  "most objects of the copy that are out of place at the start; no more than "
+                  "there are")
+                .within(1, kMostObjects),
+            field("wall_low", &Self::wall_low, "lowest walls").in("m").within(3, 10),
+            field("wall_high", &Self::wall_high, "highest walls").in("m").within(3, 10),
+            field("hidden_walls", &Self::hidden_walls, "probability that the walls cannot be seen")
+                .within(0, 1)),
+        fields(voxel::reward_field("match_reward", &Self::match_reward,
+                                   "reward when more objects are in place than ever before"),
+               voxel::reward_field("all_reward", &Self::all_reward,
+                                   "reward when all objects are in place"),
+               voxel::spirit_field<Self>(),
+               field("episode_seconds", &Self::episode_seconds, "time of an episode")
+                   .in("s")
+                   .within(1, 3600)),
+        voxel::view_fields<Self>());
+  }
+};
+
+struct Params : voxel::Params {
+  Span object_count, misplaced, wall;
+  float hidden_walls, match_reward, all_reward;
+};
+
+inline Params resolve_settings(Settings& s) {
+  Params p{};
+  static_cast<voxel::Params&>(p) = voxel::common_of(s);
+  p.object_count = voxel::span("object_count", s.object_count_low, s.object_count_high);
+  p.misplaced = voxel::span("misplaced", s.misplaced_low, s.misplaced_high);
+  p.wall = voxel::span("wall", s.wall_low, s.wall_high);
+  p.hidden_walls = s.hidden_walls;
+  p.match_reward = s.match_reward, p.all_reward = s.all_reward;
+  return p;
+}
+
+}  // namespace gpu_envs::envs::rearrange
