@@ -1,7 +1,7 @@
 // Levels by hand: an arrangement and where the copy's objects lie. Host only.
 //
-//   object ball green 0 0 0 at 2 1 0   by its place in the model, from the middle: right, ahead, up;
-//   object drum red 1 0 0              and the place of its copy, the same where nothing is said
+//   object ball green 0 0 0 at 2 1 0   by its place in the model, right, ahead, up of the middle,
+//   object drum red 1 0 0              and that of its copy, the same where nothing is said
 //   agent 9.5 2.5 1.5                  as in all voxel games; so are walls and seconds
 #pragma once
 

@@ -1,5 +1,5 @@
-// A new level, drawn or laid by hand: an arrangement of objects on one pedestal, and its copy on the
-// other, some of whose objects are out of place.
+// A new level, drawn or laid by hand: an arrangement of objects on one pedestal, and its copy on
+// the other, some of whose objects are out of place.
 #pragma once
 
 #include "envs/rearrange/tables.hpp"

@@ -17,8 +17,8 @@ GE_FN voxel::Static fixture_box(voxel::Vec3 middle, voxel::Vec3 half, uint32_t c
 }
 GE_FN voxel::Static fixture(int k) {
   if (k == 0) return fixture_box({9.5f, 7.0f, 1.0f}, {8.35f, 5.65f, 0.5f}, voxel::kDarkGrey);
-  // Of each pedestal: itself, a plate that stands out by 5 cm, and two steps, towards the other
-  // pedestal and away from the far wall.
+  // A pedestal, its plate, which stands out by 5 cm, and two steps, towards the other pedestal and
+  // away from the far wall.
   const bool is_model = k < 5;
   const Cell middle = is_model ? kModel : kWork;
   const voxel::Vec3 at = {float(middle.x) + 0.5f, float(middle.y) + 0.5f, float(middle.z)};

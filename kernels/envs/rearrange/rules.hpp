@@ -1,5 +1,5 @@
-// The rules of a step: bodies move (voxel/walk.hpp), then hands are used. An object that is put down
-// in the working area is in place where the model has one of its shape and colour.
+// The rules of a step: bodies move (voxel/walk.hpp), then hands are used. An object that is put
+// down in the working area is in place where the model has one of its shape and colour.
 #pragma once
 
 #include "envs/rearrange/level.hpp"

@@ -15,9 +15,9 @@ using voxel::Span;
 inline constexpr int kMostObjects = 9;
 /// How far objects of an arrangement are from its middle, and how far one can put them down [cells].
 inline constexpr int kReach = 1, kWorkReach = 2, kHighest = 2;
-/// Where the middles of the model and of the working area are; objects stand on pedestals there.
+/// Where the middles of the model and of the working area are, on pedestals.
 inline constexpr Cell kModel = {5, 8, 2}, kWork = {13, 8, 2};
-/// Of the room, walls included [cells].
+/// The room with its walls [cells].
 inline constexpr int kLength = 19, kWidth = 14;
 
 /// Whether a cell's column is at most `reach` from another's, along each axis.
@@ -48,8 +48,14 @@ struct Settings : voxel::Settings {
                   "most objects of the copy that are out of place at the start; no more than "
                   "there are")
                 .within(1, kMostObjects),
-            field("wall_low", &Self::wall_low, "lowest walls").in("m").within(3, 10),
-            field("wall_high", &Self::wall_high, "highest walls").in("m").within(3, 10),
+            field("wall_low", &Self::wall_low,
+                  "lowest walls of a level, the floor's metre included")
+                .in("m")
+                .within(3, 10),
+            field("wall_high", &Self::wall_high,
+                  "highest walls of a level, the floor's metre included")
+                .in("m")
+                .within(3, 10),
             field("hidden_walls", &Self::hidden_walls, "probability that the walls cannot be seen")
                 .within(0, 1)),
         fields(voxel::reward_field("match_reward", &Self::match_reward,
