@@ -7,6 +7,9 @@
 //     using Agents = my_env::Walkers;                    // table of the role that looks, with roles
 //     static GE_FN Bar bar(const W& w, Slot me);         // if there is one
 //     static constexpr Headlamp light{};                 // if it is another
+//     static constexpr int kFixed = 640;                 // most solids that need no row of Solids,
+//     static GE_FN int fixed_count(const W& w);          // if there are such, since they stand in
+//     static GE_FN Solid fixed(const W& w, int k);       // a table of the world: behind all others
 //     static GE_FN Hills hills(const W& w);              // a field of columns, if there is one,
 //     static GE_FN int height(const W& w, int x, int y); // and the cells of each
 //   };
@@ -153,6 +156,19 @@ GE_FN Floats in_bytes(const Floats& colour) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// Room for the solids that a View has besides its table.
+template <class View>
+consteval int fixed_room() {
+  if constexpr (requires { View::kFixed; })
+    return View::kFixed;
+  else
+    return 0;
+}
+
+}  // namespace detail
+
 /// Draws one part of one picture. Which solids a tile may show is found once: on lanes by all of a
 /// squad side by side, a bit for each of the first solids, and beyond these again for every pack of
 /// pixels; else for the whole part, and kept.
@@ -162,7 +178,12 @@ class Drawing {
 
  public:
   GE_FN Drawing(const W& w, const Canvas& canvas, const detail::Scene& scene, int viewer)
-      : w_(w), canvas_(canvas), scene_(scene), viewer_(viewer), count_(row_count<SolidTable>(w)) {}
+      : w_(w),
+        canvas_(canvas),
+        scene_(scene),
+        viewer_(viewer),
+        listed_(row_count<SolidTable>(w)),
+        count_(listed_ + fixed_count(w)) {}
 
   // A function of its own: inlined into every kernel, it would take minutes to compile.
   GE_NOINLINE void run() {
@@ -183,13 +204,24 @@ class Drawing {
   }
 
  private:
-  static constexpr int kMost = SolidTable::capacity;
+  static constexpr bool kHasFixed = requires(const W& w) { View::fixed(w, 0); };
+  static constexpr int kMost = SolidTable::capacity + detail::fixed_room<View>();
   static_assert(kMost > 0 && kMost <= 8192,
                 "GE: a list of solids has a fixed capacity of at most 8192 rows");
   static constexpr bool kHasHills = requires(const W& w) { View::hills(w); };
   static constexpr int kPacksOfRow = kTileColumns / kPack, kPacksOfTile = kPacksOfRow * kTileRows;
 
-  GE_FN Solid solid_at(int row) const { return get<SolidTable, Solid>(w_, row); }
+  static GE_FN int fixed_count([[maybe_unused]] const W& w) {
+    if constexpr (kHasFixed)
+      return View::fixed_count(w);
+    else
+      return 0;
+  }
+  GE_FN Solid solid_at(int row) const {
+    if constexpr (kHasFixed)
+      if (row >= listed_) return View::fixed(w_, row - listed_);
+    return get<SolidTable, Solid>(w_, row);
+  }
 
   // ---- a region, whose solids are found once
 
@@ -405,7 +437,7 @@ class Drawing {
   const W& w_;
   const Canvas& canvas_;
   const detail::Scene& scene_;
-  int viewer_, count_;
+  int viewer_, listed_, count_;  // listed_: rows of the table; count_: with those of the View
   const Kept* kept_ = nullptr;
 };
 

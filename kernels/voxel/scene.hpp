@@ -25,6 +25,13 @@ inline ge::Solid shown_solid(const Solid& seen) {
   return shown;
 }
 
+inline void add_solid(Scene& scene, const Solid& seen) {
+  scene.solids.push_back(shown_solid(seen));
+  for (int k = 0; k < 3; ++k) {
+    scene.low[k] = min(scene.low[k], seen.at[k] - seen.half[k]);
+    scene.high[k] = max(scene.high[k], seen.at[k] + seen.half[k]);
+  }
+}
 template <class M>
 Scene scene_of(const WorldOf<M>& w) {
   Scene scene;
@@ -35,12 +42,11 @@ Scene scene_of(const WorldOf<M>& w) {
     if (!is_seen<M>(w, i) || is_lower_half) continue;
     Solid seen;
     make_solid<M>(w, i, seen);
-    scene.solids.push_back(shown_solid(seen));
-    for (int k = 0; k < 3; ++k) {
-      scene.low[k] = min(scene.low[k], seen.at[k] - seen.half[k]);
-      scene.high[k] = max(scene.high[k], seen.at[k] + seen.half[k]);
-    }
+    add_solid(scene, seen);
   }
+  if constexpr (HasHills<M>)
+    for (int k = 0; k < FixedSolids<M>::fixed_count(w); ++k)
+      add_solid(scene, FixedSolids<M>::fixed(w, k));
   for (int agent = 0; agent < team_size<M>(w); ++agent) {
     const View eyes = eyes_of(get<typename M::Agents, Body>(w, agent));
     Viewpoint view;

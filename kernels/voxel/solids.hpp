@@ -5,6 +5,7 @@
 #include "voxel/body.hpp"
 #include "voxel/colours.hpp"
 #include "voxel/hands.hpp"
+#include "voxel/hills.hpp"
 #include "voxel/timing.hpp"
 
 namespace ge::voxel {
@@ -140,9 +141,20 @@ struct Solids : List<N, Solid> {
   static constexpr bool scratch = true;
 };
 
+/// Hills need no row of solids.
+template <class M, bool = HasHills<M>>
+struct FixedSolids {};
+template <class M>
+struct FixedSolids<M, true> {
+  static constexpr int kFixed = M::Hills::capacity;
+  static GE_FN int fixed_count(const WorldOf<M>& w) { return row_count<typename M::Hills>(w); }
+  static GE_FN Solid fixed(const WorldOf<M>& w, int k) {
+    return solid_of(get<typename M::Hills, Hill>(w, k), M::hill_colour(w));
+  }
+};
 /// An agent's picture: the world from its eyes, and how much of the episode is left.
 template <class M>
-struct Sight {
+struct Sight : FixedSolids<M> {
   using Solids = typename M::Solids;
   static GE_FN cameras::Eye eye(const WorldOf<M>& w, Slot me) {
     const View eyes = eyes_of(get<typename M::Agents, Body>(w, me.row));

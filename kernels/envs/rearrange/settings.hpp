@@ -13,9 +13,9 @@ using voxel::Span;
 
 /// Most objects of an arrangement.
 inline constexpr int kMostObjects = 9;
-/// How far objects of an arrangement are from its middle, and how far one can put them down [cells].
+/// How far objects of an arrangement are from its middle, and where one can put them down [cells].
 inline constexpr int kReach = 1, kWorkReach = 2, kHighest = 2;
-/// Where the middles of the model and of the working area are, on pedestals.
+/// Middles of the model and of the working area, which are on pedestals.
 inline constexpr Cell kModel = {5, 8, 2}, kWork = {13, 8, 2};
 /// The room with its walls [cells].
 inline constexpr int kLength = 19, kWidth = 14;
