@@ -165,7 +165,7 @@ struct StateOf : WideRow<float> {
     const std::string agents = std::string(kBodyDoc) + Own::doc;
     std::vector<FieldInfo> all = {
         wide_field("time", {kTimeColumns}, "share of the episode that is left, 1: solved", 0, 1)};
-    if (Own::numbers > 0)
+    if constexpr (Own::numbers > 0)
       all.push_back(wide_field("game", {Own::numbers}, Own::numbers_doc, -kUnbounded, kUnbounded));
     all.push_back(table_field("agents", p.agent_count, kAgentColumns, agents.c_str()));
     append_thing_fields<M>(all);
