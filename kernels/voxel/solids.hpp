@@ -42,7 +42,8 @@ GE_FN Solid solid_of(const Crate& crate, const Look& look) {
 /// A carried crate, which its carrier sees too.
 GE_FN Solid carried_solid(const Body& body, const Look& look) {
   const FormOf form = form_of(look.form);
-  return cameras::solid(form.shape, geometry::vec(form.drawn) * kCarriedScale,
+  const float scale = kCarriedScale;  // device code has no address of a constant
+  return cameras::solid(form.shape, geometry::vec(form.drawn) * scale,
                         spot_of(eyes_of(body), kCarriedBelow), look.colour, turn_of(body));
 }
 /// Two cones that share their base, each `height` high. `lift` is the height of the middle of the
