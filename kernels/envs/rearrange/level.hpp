@@ -97,14 +97,14 @@ GE_FN void place_copies(const W& w, const Arrangement& made, Draft& draft, const
       taken |= 1u << number;
       at = {number / kSide - kWorkReach, number % kSide - kWorkReach, 0};
     }
-    add_object(draft, looks, kWork + at, draw_look(w, k, 0));
+    add_object(draft, looks, work_middle() + at, draw_look(w, k, 0));
   }
 }
 
 /// Cells where agents begin: off the walls, and not beside the middle of a pedestal.
 GE_FN bool may_begin(int x, int y) {
   const Cell cell = {x, y, 0};
-  return !is_near(cell, kModel, 1) && !is_near(cell, kWork, 1);
+  return !is_near(cell, model_middle(), 1) && !is_near(cell, work_middle(), 1);
 }
 GE_FN void place_agents(const W& w, Draft& draft) {
   constexpr int kFirst = 2, kAcross = 11, kAlong = kLength - 1 - kFirst, kBlocked = 18;
@@ -126,7 +126,7 @@ GE_FN void place_agents(const W& w, Draft& draft) {
 GE_FN void draw_objects(const W& w, Draft& draft, const Looks& looks) {
   const Arrangement made = grow(w);
   for (int k = 0; k < made.count; ++k)
-    add_object(draft, looks, kModel + made.at[k], draw_look(w, k, 1));
+    add_object(draft, looks, model_middle() + made.at[k], draw_look(w, k, 1));
   place_copies(w, made, draft, looks);
 }
 GE_FN void lay_objects(const W& w, Draft& draft, const Looks& looks) {
@@ -135,7 +135,8 @@ GE_FN void lay_objects(const W& w, Draft& draft, const Looks& looks) {
     for (int k = 0; k < o.object_count; ++k) {
       const LaidObject& object = o.objects[k];
       const auto& at = fixed != 0 ? object.model : object.copy;
-      add_object(draft, looks, (fixed != 0 ? kModel : kWork) + Cell{at[0], at[1], at[2]},
+      add_object(draft, looks,
+                 (fixed != 0 ? model_middle() : work_middle()) + Cell{at[0], at[1], at[2]},
                  {object.form, voxel::object_colour(object.colour), fixed});
     }
 }

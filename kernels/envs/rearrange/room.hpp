@@ -20,7 +20,7 @@ GE_FN voxel::Static fixture(int k) {
   // A pedestal, its plate, which stands out by 5 cm, and two steps, towards the other pedestal and
   // away from the far wall.
   const bool is_model = k < 5;
-  const Cell middle = is_model ? kModel : kWork;
+  const Cell middle = is_model ? model_middle() : work_middle();
   const voxel::Vec3 at = {float(middle.x) + 0.5f, float(middle.y) + 0.5f, float(middle.z)};
   const voxel::Vec3 wide = {3.0f, 3.0f, 0.5f};
   const uint32_t colour = is_model ? voxel::kWhite : voxel::kBlue;

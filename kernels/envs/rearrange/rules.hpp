@@ -19,7 +19,7 @@ GE_FN bool model_has(const Yard& yard, const voxel::Look& look, const Cell& at) 
   for (int row = 0; row < yard.crate_count(); ++row) {
     const voxel::Look other = get<Game::Crates, voxel::Look>(yard.w, row);
     found |= (other.fixed != 0) & (other.form == look.form) & (other.colour == look.colour) &
-             (voxel::cell(yard.crates.get(row).cell) - kModel == at);
+             (voxel::cell(yard.crates.get(row).cell) - model_middle() == at);
   }
   return found;
 }
@@ -29,7 +29,7 @@ GE_FN int objects_in_place(const Yard& yard) {
     const voxel::Crate crate = yard.crates.get(row);
     const voxel::Look look = get<Game::Crates, voxel::Look>(yard.w, row);
     if ((look.fixed != 0) | (crate.carrier != voxel::kEmpty)) continue;
-    count += model_has(yard, look, voxel::cell(crate.cell) - kWork) ? 1 : 0;
+    count += model_has(yard, look, voxel::cell(crate.cell) - work_middle()) ? 1 : 0;
   }
   return count;
 }
@@ -45,7 +45,7 @@ struct Deeds {
 };
 GE_FN void work(const Yard& yard, int agent, Matches& matches, voxel::Timer& timer, Deeds& deeds) {
   const voxel::Handled handled = voxel::use_hands(
-      yard, agent, [](const Cell& at) GE_LAMBDA { return is_near(at, kWork, kWorkReach); });
+      yard, agent, [](const Cell& at) GE_LAMBDA { return is_near(at, work_middle(), kWorkReach); });
   if ((handled.picked == voxel::kEmpty) & (handled.placed == voxel::kEmpty)) return;
   const int in_place = objects_in_place(yard);
   if (in_place > matches.best) {

@@ -16,7 +16,12 @@ inline constexpr int kMostObjects = 9;
 /// How far objects of an arrangement are from its middle, and where one can put them down [cells].
 inline constexpr int kReach = 1, kWorkReach = 2, kHighest = 2;
 /// Middles of the model and of the working area, which are on pedestals.
-inline constexpr Cell kModel = {5, 8, 2}, kWork = {13, 8, 2};
+GE_FN constexpr Cell model_middle() {
+  return {5, 8, 2};
+}
+GE_FN constexpr Cell work_middle() {
+  return {13, 8, 2};
+}
 /// The room with its walls [cells].
 inline constexpr int kLength = 19, kWidth = 14;
 
