@@ -23,6 +23,10 @@ _SHIPPED = (
 )
 
 
+# What lies beside the headers of environments and is read where these are not.
+_BESIDE = ("*.measures.json", "*_player.py")
+
+
 def targets() -> list[str]:
     """Return the targets by the environment variables and this machine."""
     given = os.environ.get("GPU_ENVS_CPU", "")
@@ -119,7 +123,7 @@ def renew_data(header: Path, module: Path) -> None:
 
 
 def add_headers(package: Path) -> None:
-    """Add the headers that `build` needs for a user's header, and the environments' data."""
+    """Add the headers that `build` needs for a user's header, environments' data and players."""
     for name in _SHIPPED:
         source = places.kernels() / name
         if source.is_dir():
@@ -127,10 +131,11 @@ def add_headers(package: Path) -> None:
                 source,
                 package / "kernels" / name,
                 dirs_exist_ok=True,
-                ignore=shutil.ignore_patterns("*.cpp", "*.cu"),
+                ignore=shutil.ignore_patterns("*.cpp", "*.cu", "__pycache__"),
             )
     shutil.copyfile(places.kernels() / "flags.txt", package / "kernels" / "flags.txt")
-    for source in places.kernels().glob("envs/**/*.measures.json"):
+    beside = [path for form in _BESIDE for path in sorted(places.kernels().glob(f"envs/**/{form}"))]
+    for source in beside:
         target = package / "kernels" / source.relative_to(places.kernels())
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)

@@ -29,7 +29,7 @@ from gpu_envs.core.spaces import FieldViews
 from gpu_envs.faces.agent_spaces import role_of_each_agent
 from gpu_envs.faces.parallel import ParallelEnv
 from gpu_envs.known import fields, native
-from gpu_envs.players import policy_files
+from gpu_envs.players import policy_files, scripted
 from gpu_envs.terminal import console, flags
 
 _HELP = "Type {what} and Enter; q quits, ? shows this."
@@ -98,6 +98,31 @@ def saved_policy(env: ParallelEnv, path: Path) -> Choose:
     players = policy_files.team(path, env.simulator).players()
     seats = {agent: number for number, agent in enumerate(env.possible_agents)}
     return lambda agent, observation, mask: players[seats[agent]](observation, mask)
+
+
+def scripted_policy(env: ParallelEnv) -> Choose:
+    """Return a function that asks the environment's scripted player, once a step."""
+    choose, simulator = scripted.for_all(env.simulator), env.simulator
+    place = {role.agents[k]: (role.name, k) for role in simulator.roles for k in range(role.count)}
+    actions: dict[str, Any] = {}
+    asked: tuple[int, int] | None = None
+
+    def answer(agent: str, _: Any, __: Any) -> Any:
+        nonlocal actions, asked
+        now = int(simulator.get("world.episode")[0, 0]), int(simulator.get("world.step")[0, 0])
+        if now != asked:
+            actions, asked = choose(), now
+        role, number = place[agent]
+        chosen = actions[role][0, number]
+        return chosen if chosen.shape else int(chosen)
+
+    return answer
+
+
+def _choice(env: ParallelEnv, policy: str, path: Path | None, seed: int | None) -> Choose:
+    if policy == scripted.SCRIPTED:
+        return scripted_policy(env)
+    return saved_policy(env, path) if path else random_policy(env, seed)
 
 
 # ---- texts and input
@@ -381,7 +406,7 @@ def _made(argv: Sequence[str]) -> tuple[argparse.Namespace, Live | Game]:
         parameters = agent_view.resolution(description) | parameters
     env = ParallelEnv(chosen.id, **parameters)
     chosen.people = _people(env, chosen.agent)
-    choose = saved_policy(env, path) if path else random_policy(env, chosen.seed)
+    choose = _choice(env, chosen.policy, path, chosen.seed)
     game: Live | Game = Game(env, chosen.people, choose)
     if is_live and (agent_view.has_keys(env) or chosen.pace == agent_view.TIME):
         game = Live(env, chosen.people[0], choose, chosen.pace or agent_view.TIME)

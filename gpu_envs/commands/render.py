@@ -21,13 +21,13 @@ from gpu_envs.core import options, pictures
 from gpu_envs.core.resets import SEED_LIMIT
 from gpu_envs.faces.vector import VectorEnv
 from gpu_envs.known import fields, registration
-from gpu_envs.players import policy_files
+from gpu_envs.players import policy_files, scripted
 from gpu_envs.terminal import flags
 from gpu_envs.terminal.progress import Progress
 
 _ROWS = 720  # the least, where no size is chosen
 _FPS = 25  # where the environment has no time of its own
-Choose = Callable[[Any, Any], Any]  # observations, action masks or None -> actions, by row
+Choose = Callable[[Any, Any], Any]  # observations, action masks or None -> actions of all agents
 
 
 # ---- the command line
@@ -116,6 +116,18 @@ def saved_actions(env: VectorEnv, path: Path) -> Choose:
     return choose
 
 
+def scripted_actions(env: VectorEnv) -> Choose:
+    """Return a function that asks the environment's scripted player."""
+    choose = scripted.for_all(env.simulator)
+    return lambda _, __: choose()
+
+
+def _choice(env: VectorEnv, policy: str, path: Path | None, seed: int) -> Choose:
+    if policy == scripted.SCRIPTED:
+        return scripted_actions(env)
+    return saved_actions(env, path) if path else random_actions(env, seed)
+
+
 def episode(env: VectorEnv, choose: Choose, seed: int) -> Iterator[int]:
     """Play until all agents have ended; yield the number of steps made, 0 first."""
     observations, infos = env.reset(seed=seed)
@@ -198,7 +210,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         chosen, own = parse(sys.argv[1:] if argv is None else argv)
         path = policy_files.file_of(chosen.id, chosen.policy)
         with closing(_world(chosen, policy_files.parameters_of(path, chosen.id) | own)) as env:
-            choose = saved_actions(env, path) if path else random_actions(env, chosen.seed)
+            choose = _choice(env, chosen.policy, path, chosen.seed)
             steps = episode(env, choose, chosen.seed)
             is_picture = chosen.out.suffix.lower() == ".png"
             what = (_write_picture if is_picture else _write_film)(env, chosen, steps)

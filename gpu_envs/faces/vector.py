@@ -60,8 +60,9 @@ class VectorEnv(_Base):
             fields of the last observations too.
         role: Name of one role, whose agents alone have rows here; None for all agents.
         others: Who plays the other roles: "random" (the default; among legal actions), "noop",
-            "trained", a file of policies, a callable `others(role, obs, mask)` that returns actions
-            of shape (worlds, n), or a dict of these by role, with callables `f(obs, mask)`.
+            "trained", "scripted", a file of policies, a callable `others(role, obs, mask)` that
+            returns actions of shape (worlds, n), or a dict of these by role, with callables
+            `f(obs, mask)`.
         (options): Each field of `Options` (core/options.py) is a keyword; `help` lists them.
         **keywords: The environment's own parameters (`python -m gpu_envs info ID`).
     """

@@ -25,10 +25,12 @@ from gpu_envs.core.roles import Role
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.outputs import Outputs
 from gpu_envs.players import policy_files
+from gpu_envs.players.scripted import SCRIPTED, Scripted
 
 RANDOM, NOOP = "random", "noop"
-FORMS = f"{RANDOM!r}, {NOOP!r}, {policy_files.TRAINED!r}, a file of policies or a callable"
-NEEDED = ("action_mask", "agent_active")  # outputs that players look at
+_WORDS = (RANDOM, NOOP, policy_files.TRAINED, SCRIPTED)
+FORMS = f"{', '.join(map(repr, _WORDS))}, a file of policies or a callable"
+_NEEDED = ("action_mask", "agent_active")  # outputs that players look at
 
 # Odd constants of the splitmix64 generator (Steele, Lea, Flood 2014) and of Weyl sequences.
 _GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -93,6 +95,13 @@ class Others:
             player.begin(seed, worlds)
 
 
+def needed(chosen: object) -> tuple[str, ...]:
+    """Return the outputs that players look at besides observations; `chosen` is others=."""
+    named = chosen.values() if isinstance(chosen, Mapping) else (chosen,)
+    is_scripted = any(isinstance(who, str) and who == SCRIPTED for who in named)
+    return (*_NEEDED, "state") if is_scripted else _NEEDED
+
+
 def _by_role(chosen: object, mine: Role, theirs: Sequence[Role], who: str) -> dict[str, object]:
     """Return the choice for each role; roles that are left out play at random."""
     if not isinstance(chosen, Mapping):
@@ -135,10 +144,12 @@ def _player(simulator: Simulator, role: Role, chosen: object, first_world: int) 
         return Chance(simulator, role, first_world)
     if chosen == NOOP:
         return Idle(simulator, role)
+    if chosen == SCRIPTED:
+        return Ruled(simulator, role)
     if chosen != policy_files.TRAINED and not Path(chosen).is_file():
         if missing := policy_files.missing_file(Path(chosen)):
             raise ValueError(f"others=: {missing}")
-        meant = errors.suggestion(chosen, (RANDOM, NOOP, policy_files.TRAINED))
+        meant = errors.suggestion(chosen, _WORDS)
         raise ValueError(f"others= must be {FORMS}, got {str(chosen)!r}{meant}")
     path = policy_files.file_of(simulator.name, str(chosen), "others=")
     assert path is not None  # chance was met above
@@ -253,9 +264,13 @@ class Called(Player):
         self._role, self._function = role, function
         self._simulator, self._reader = simulator, simulator.role_actions.readers[role.name]
 
+    def answer(self, seen: Seen) -> Any:
+        """Return what the function returns."""
+        return self._function(seen.shown, seen.mask)
+
     def __call__(self, seen: Seen) -> Any:
         """Call the function, and refuse values that are not actions of the role."""
-        answer, name = self._function(seen.shown, seen.mask), self._role.name
+        answer, name = self.answer(seen), self._role.name
         try:
             actions = self._reader.read(answer)
         except (TypeError, ValueError) as problem:
@@ -284,6 +299,19 @@ class Called(Player):
                 f"others= of role {role.name!r} returned {actions[world, number].tolist()} for "
                 f"{agent} in world {world}: {why}"
             )
+
+
+class Ruled(Called):
+    """The environment's scripted player, which may read the state of the world."""
+
+    def __init__(self, simulator: Simulator, role: Role) -> None:
+        player = Scripted(simulator, role, "others=")
+        super().__init__(simulator, role, player)
+        self._player = player
+
+    def answer(self, seen: Seen) -> Any:
+        """Return what the player returns."""
+        return self._player(seen.shown, seen.mask, seen.outputs.state)
 
 
 # ---- saved policies

@@ -1,8 +1,9 @@
-"""`--policy random | trained | FILE`: the choice of a player on command lines.
+"""`--policy random | trained | scripted | FILE`: the choice of a player on command lines.
 
 `trained` is the policy in the repository for an environment, `trained/<ID>.ckpt`; an installed
-package does not have it. A file also holds the parameters of the environment with which its
-policies were evaluated. Reading a file needs torch, which is imported only then.
+package does not have it. `scripted` is the player beside its header (scripted.py). A file also
+holds the parameters of the environment with which its policies were evaluated. Reading a file needs
+torch, which is imported only then.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from gpu_envs import errors
 from gpu_envs.building import places
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known import extras, registration
+from gpu_envs.players import scripted
 
-RANDOM, TRAINED = "random", "trained"
-FORM = "random|trained|FILE"
+RANDOM, TRAINED, SCRIPTED = "random", "trained", scripted.SCRIPTED
+WORDS = (RANDOM, TRAINED, SCRIPTED)
+FORM = "random|trained|scripted|FILE"
 _OPTION = "--policy"
 
 
@@ -32,7 +35,7 @@ def add_option(parser: argparse.ArgumentParser, who: str, *also: str) -> None:
         default=RANDOM,
         metavar=FORM,
         help=f"who plays {who}: actions at random (the default), the trained policies of this "
-        "repository, or a best.ckpt of the trainer",
+        "repository, the environment's scripted player, or a best.ckpt of the trainer",
     )
 
 
@@ -42,7 +45,9 @@ def folder() -> Path:
 
 
 def file_of(env_id: str, policy: str, option: str = _OPTION) -> Path | None:
-    """Return the policy file for an environment, None for random; ValueError where there is none.
+    """Return the policy file for an environment; ValueError where there is none.
+
+    None stands for random actions, and for a scripted player, which has to exist.
 
     Args:
         env_id: Id of the environment.
@@ -51,13 +56,16 @@ def file_of(env_id: str, policy: str, option: str = _OPTION) -> Path | None:
     """
     if policy == RANDOM:
         return None
+    if policy == SCRIPTED:
+        scripted.required(env_id, option)
+        return None
     if policy == TRAINED:
         return _trained(env_id, option)
     path = Path(policy)
     if not path.is_file():
         if missing := missing_file(path):
             raise ValueError(f"{option.removesuffix('=')}: {missing}")
-        raise ValueError(f"{option} must be random, trained or a file, got {policy!r}")
+        raise ValueError(f"{option} must be random, trained, scripted or a file, got {policy!r}")
     return path
 
 
@@ -88,7 +96,7 @@ def _trained(env_id: str, option: str) -> Path:
 
 
 def parameters_of(path: Path | None, env_id: str) -> dict[str, Any]:
-    """Return the parameters of the worlds in which a file was evaluated; {} for random."""
+    """Return the parameters of the worlds in which a file was evaluated; {} without one."""
     if path is None:
         return {}
     saved = _policies("saved")

@@ -17,7 +17,7 @@ from gpu_envs.core.resets import ResetOptions
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.fields import read as read_fields
 from gpu_envs.known.outputs import OUTPUTS, Outputs
-from gpu_envs.players.other_players import NEEDED, Others, Seen
+from gpu_envs.players.other_players import Others, Seen, needed
 
 
 def refuse_role_options(others: object, keywords: Mapping[str, Any]) -> None:
@@ -57,7 +57,8 @@ class RoleRows:
     def __init__(
         self, name: str, worlds: int, role: str, others: object, keywords: Mapping[str, Any]
     ) -> None:
-        self.simulator = simulator = _simulator(name, worlds, keywords)
+        read = needed(others)
+        self.simulator = simulator = _simulator(name, worlds, read, keywords)
         try:
             self.role = roles.find_role(simulator.roles, role, simulator.name)
             if self.role.count == 0:
@@ -74,7 +75,7 @@ class RoleRows:
         self.views, self.reward_fields = self.role.views, self.role.reward_fields
         self._views = {role.name: role.views for role in simulator.roles}
         wanted = layout.checked_names(keywords.get("outputs"))
-        self.hidden = () if wanted is None else tuple(n for n in NEEDED if n not in wanted)
+        self.hidden = () if wanted is None else tuple(n for n in read if n not in wanted)
         self._actions = simulator.role_actions
         self._reader = self._actions.readers[role]
         described = simulator.instance["outputs"]
@@ -181,13 +182,15 @@ class RoleRows:
         return flat._replace(**dict.fromkeys(self.hidden)) if self.hidden else flat
 
 
-def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> Simulator:
+def _simulator(
+    name: str, worlds: int, needed: Collection[str], keywords: Mapping[str, Any]
+) -> Simulator:
     """Make a simulator that also writes the outputs that players of other roles need."""
     errors.refuse(("roles",), keywords, "one role, whose rows are not padded")
     keywords = {**keywords, "roles": "split"}
     simulator = Simulator(name, worlds, **keywords)
     existing, written = simulator.instance["outputs"], simulator.layout.output
-    lacking = [name for name in NEEDED if name in existing and written(name) is None]
+    lacking = [name for name in needed if name in existing and written(name) is None]
     if not lacking:
         return simulator
     simulator.close()

@@ -56,6 +56,10 @@ class Distribution(ABC):
         """Return a stored action as the environment takes it."""
         return action
 
+    def stored(self, action: Tensor) -> Tensor:
+        """Return an action of the environment as it is stored."""
+        return action.to(self.type)
+
 
 class Categorical(Distribution):
     """One choice, or several independent ones."""
@@ -167,6 +171,11 @@ class Gaussian(Distribution):
         """Return the action within the bounds of the space."""
         rows = self.centre + self.reach * action.reshape(-1, len(self.low))
         return torch.minimum(torch.maximum(rows, self.low), self.high).view(action.shape)
+
+    def stored(self, action: Tensor) -> Tensor:
+        """Return an action of the environment as it is stored: bounds become -1 and 1."""
+        rows = action.to(self.type).reshape(-1, len(self.low))
+        return ((rows - self.centre) / self.reach).view(action.shape)
 
     def _shaped(self, rows: Tensor) -> Tensor:
         return rows.view(*rows.shape[:-1], *self.shape)

@@ -12,7 +12,9 @@ import torch
 from torch import Tensor
 
 from gpu_envs.core.kind_layout import KindLayout
+from gpu_envs.core.roles import Role
 from gpu_envs.core.simulator import Simulator
+from gpu_envs.known.outputs import Outputs
 from gpu_envs.policies import agent_kinds, saved
 from gpu_envs.policies.agent_kinds import KINDS_APART, Kind
 from gpu_envs.policies.distributions import Distribution, of_space
@@ -24,11 +26,47 @@ from gpu_envs.policies.sharing import groups, role_of_policy
 NOBODY = -1  # in place of a policy's number: this agent acts uniformly at random
 
 
+class Ruled:
+    """Stands among policies for a player who chooses the actions of all its agents together.
+
+    Args:
+        see: Returns the actions of a role's agents, (worlds, n[, k]), for the outputs of a call.
+        role: The role.
+        kind: The kind that its agents are of.
+        worlds: How many worlds it plays.
+        device: Where the actions are wanted.
+    """
+
+    memory_size = 0
+
+    def __init__(
+        self,
+        see: Callable[[Outputs], Any],
+        role: Role,
+        kind: Kind,
+        worlds: int,
+        device: torch.device,
+    ) -> None:
+        self._see, self._at, self.actions = see, role.within, kind.actions
+        shape = (worlds, kind.count, *kind.actions.shape)
+        self._chosen = torch.zeros(shape, dtype=kind.actions.type, device=device)
+
+    def look(self, outputs: Outputs) -> None:
+        """Choose actions; comes before each step of the worlds."""
+        chosen = torch.as_tensor(self._see(outputs), device=self._chosen.device)
+        self._chosen[:, self._at] = self.actions.stored(chosen)
+
+    @property
+    def rows(self) -> Tensor:
+        """Stored actions of all rows of the kind."""
+        return self._chosen.flatten(0, 1)
+
+
 @dataclass
 class Team:
     """Policies for all agents of a world."""
 
-    policies: list[Policy]
+    policies: list[Policy | Ruled]
     of_agent: list[int]  # the number of each agent's policy; NOBODY: acts at random
     facts: dict[str, Any]
     kinds: Sequence[Kind] = ()  # of agents; empty where they are all one
@@ -114,7 +152,7 @@ class Crowd:
 
     def __init__(
         self,
-        policies: Sequence[Policy],
+        policies: Sequence[Policy | Ruled],
         of_row: Tensor,
         actions: Distribution,
         noise: Noise,
@@ -145,6 +183,9 @@ class Crowd:
             legal = None if mask is None else mask[self.others]
             self.action[self.others] = actions.uniform(drawn[self.others], legal)
         for k, (policy, at) in enumerate(self.parts):
+            if isinstance(policy, Ruled):
+                self.action[at] = policy.rows[at]
+                continue
             legal = None if mask is None else mask[at]
             outputs, _, self.memories[k] = policy(obs[at], legal, self.memories[k])
             if self.is_sampled:
@@ -171,7 +212,7 @@ class Crowds:
     def __init__(
         self,
         found: Sequence[Kind],
-        policies: Sequence[Policy],
+        policies: Sequence[Policy | Ruled],
         of_row: Tensor,
         noise: Noise,
         first_world: int,

@@ -15,7 +15,7 @@ from gpu_envs.policies import agent_kinds
 from gpu_envs.policies.distributions import of_space
 from gpu_envs.policies.networks import Policy
 from gpu_envs.policies.noise import EVALUATION, Noise
-from gpu_envs.policies.teams import Crowd, Crowds
+from gpu_envs.policies.teams import Crowd, Crowds, Ruled
 from gpu_envs.train.worlds import Worlds
 
 _LOOK = 16  # steps between two checks for the end, which wait for the device
@@ -27,7 +27,7 @@ class OutOfTime(Exception):
 
 def play(
     env: Worlds,
-    policies: Sequence[Policy],
+    policies: Sequence[Policy | Ruled],
     of_row: Tensor,
     *,
     seed: int,
@@ -53,6 +53,7 @@ def play(
         Return and length of each row's episode, shaped (worlds, agents).
     """
     crowd = _crowd(env, policies, of_row, seed, first, is_sampled)
+    ruled = [player for player in policies if isinstance(player, Ruled)]
     obs, infos = env.reset(seed=seed)
     returns = torch.zeros(env.num_envs, device=env.device)
     lengths = torch.zeros(env.num_envs, dtype=torch.int32, device=env.device)
@@ -64,6 +65,8 @@ def play(
     while step % _LOOK or waiting.any():
         if step and step % _LOOK == 0 and time.perf_counter() > until:
             raise OutOfTime
+        for player in ruled:
+            player.look(env.outputs)
         obs, reward, _, _, infos = env.step(crowd(obs, infos.get("action_mask")))
         if watch is not None:
             watch(reward.where(waiting, 0))
@@ -80,7 +83,7 @@ def play(
 
 def _crowd(
     env: Worlds,
-    policies: Sequence[Policy],
+    policies: Sequence[Policy | Ruled],
     of_row: Tensor,
     seed: int,
     first: int,

@@ -25,7 +25,7 @@ from gpu_envs.policies import saved, teams
 from gpu_envs.policies.sharing import groups
 from gpu_envs.policies.teams import NOBODY
 from gpu_envs.terminal import console, flags
-from gpu_envs.train import evaluate, settings, task_measures, worlds
+from gpu_envs.train import evaluate, scripted_teams, settings, task_measures, worlds
 from gpu_envs.train.config import Config, make
 
 Played = tuple[Tensor, Tensor, list[str]]  # returns and lengths, (worlds, agents); own measures
@@ -35,7 +35,7 @@ _HEAD = ("who plays", "mean return", "error", "median", "least", "most", "length
 def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     parser = flags.Parser(
         prog="python -m gpu_envs evaluate",
-        usage="%(prog)s ID --policy random|trained|FILE [options]\n       %(prog)s FILE [options]",
+        usage=f"%(prog)s ID --policy {policy_files.FORM} [options]\n       %(prog)s FILE [options]",
         allow_abbrev=False,
         description="Play episodes with trained policies: those of this repository, or a best.ckpt "
         "or checkpoint.ckpt. The environment's parameters are those of the file's evaluations "
@@ -154,7 +154,7 @@ def _against(
 
 
 def _label(policy: str) -> str:
-    return policy if policy in (policy_files.RANDOM, policy_files.TRAINED) else "FILE"
+    return policy if policy in policy_files.WORDS else "FILE"
 
 
 def _other(given: argparse.Namespace) -> str:
@@ -185,13 +185,15 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
         raise ValueError(f"--policy needs an ID: {word} is a file of policies already")
     else:
         given.policy = word
-    if file is None:  # defaults of training do not apply to random play
+    if file is None:  # defaults of training do not apply to random and scripted play
         return replace(make(entry["id"]), parameters={}), None, given
     policy_files.parameters_of(file, env_id)  # refuses a file of another environment
     return _saved(file), file, given
 
 
-def _team(path: Path | None, env: worlds.Worlds) -> teams.Team:
+def _team(policy: str, path: Path | None, env: worlds.Worlds) -> teams.Team:
+    if policy == policy_files.SCRIPTED:
+        return scripted_teams.team(env)
     if path is None:
         return teams.Team.at_random(env.simulator)
     return teams.Team.load(path, env.simulator)
@@ -204,19 +206,21 @@ def _play(argv: Sequence[str]) -> list[str]:
     own = flags.take_parameters(vars(given))
     config = replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
     with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
-        team = _team(path, env)
+        team = _team(given.policy, path, env)
         given.measures = _measures(given.task, config, env.agent_names)
         heads = [measure.facts["what"] for measure in given.measures]
         rows: list[Sequence[str]] = [(*_HEAD, *heads)]
         rows += _alone(_label(given.policy), env, team, given)
         if given.against is not None:
-            other = _team(policy_files.file_of(config.env, given.against, "--against"), env)
+            file = policy_files.file_of(config.env, given.against, "--against")
+            other = _team(given.against, file, env)
             rows += _alone(_other(given), env, other, given)
             if env.agents_per_world > 1:
                 rows += _against(env, team, other, given)
         played = settings.evaluation(config, is_sampled=given.sampled)
-        who = [p for p in (given.policy, given.against) if p not in (None, policy_files.RANDOM)]
-        actions = played[settings.ACTIONS] if who else "random"
+        who = {p for p in (given.policy, given.against) if p is not None}
+        without = [p for p in (policy_files.SCRIPTED, policy_files.RANDOM) if p in who]
+        actions = played[settings.ACTIONS] if who.difference(without) else without[0]
         episodes = f"{given.episodes} episode{'s' if given.episodes > 1 else ''}"
         title = f"{config.env}: {episodes} on {env.device}, {actions} actions, seed {given.seed}"
         notes = [*_variant(config), *_apart(given, config.env, played)]

@@ -77,7 +77,8 @@ class Session:
         else:
             if config.init:
                 team = teams.Team.load(Path(config.init), self.env.simulator)
-                self.trainer.take_over(team.policies)
+                own = [player for player in team.policies if isinstance(player, Policy)]
+                self.trainer.take_over(own)
             self.trainer.start()
         self.report: Report | None = None
 

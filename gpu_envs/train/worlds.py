@@ -55,15 +55,16 @@ class Worlds:
         self.agent_names, self.device = simulator.agent_names[:], simulator.device
         self.single_action_space = simulator.single_action_space  # None where each kind has its own
         self._infos = infos_of(simulator.layout)
+        self.outputs = Outputs()  # of the last call
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         """Begin new episodes."""
-        results = self.simulator.reset_arrays(seed, options, True)
+        results = self.outputs = self.simulator.reset_arrays(seed, options, True)
         return self._seen(results), self._shown(results, self._infos.always)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Run one step of every world."""
-        results = self.simulator.step_arrays(actions, True)
+        results = self.outputs = self.simulator.step_arrays(actions, True)
         infos = self._shown(results, self._infos.always + self._infos.of_ends)
         infos["episode_stats"] = {"r": results.episode_return, "l": results.episode_length}
         infos["_episode_stats"] = results.ended

@@ -24,6 +24,7 @@ _KINDS = {  # the first that matches
     "modules, CUDA": r"gpu_envs/modules/\w+\.cuda\.so",
     "headers for `build`": r"gpu_envs/kernels/(.*\.hpp|flags\.txt|cmake/templates/\w+\.in)",
     "data of environments": r"gpu_envs/kernels/envs/.*\.measures\.json",
+    "scripted players": r"gpu_envs/kernels/.*\.py",
     "data that modules read": r"gpu_envs/modules/\w+\.data/.+",
     "hashes of all files": r"gpu_envs/manifest\.json",
     "catalogue": r"gpu_envs/catalogue/\w+\.json",
@@ -54,8 +55,10 @@ def problems(names: set[str]) -> Iterator[str]:
         wanted |= {f"gpu_envs/modules/{stem}.data/{path.name}" for path in data}
     headers = [*(ROOT / "kernels").rglob("*.hpp"), ROOT / "kernels" / "flags.txt"]
     headers += (ROOT / "kernels" / "cmake" / "templates").glob("*.in")
-    measures = (ROOT / "kernels" / "envs").rglob("*.measures.json")
-    wanted |= {f"gpu_envs/{path.relative_to(ROOT).as_posix()}" for path in measures}
+    headers += (ROOT / "kernels").rglob("*.py")  # what players share
+    beside = [*(ROOT / "kernels" / "envs").rglob("*.measures.json")]
+    beside += (ROOT / "kernels" / "envs").rglob("*_player.py")
+    wanted |= {f"gpu_envs/{path.relative_to(ROOT).as_posix()}" for path in beside}
     # `build` compiles environments of others against these; ours come as modules, the rest built.
     inside = {path.relative_to(ROOT).parts[1] for path in headers}
     inside -= {"envs", "bindings", "learning", "ptx"}

@@ -263,7 +263,10 @@ def test_files_that_are_no_policies_are_refused(tmp_path, capsys) -> None:
         (["CartPole-v0", "--agent", "1"], "--agent must be all or a number below 1"),
         (["CartPole-v0", "--agent", "me"], "--agent must be all"),
         (["CartPole-v0", "--seed", "-1"], "--seed must be between"),
-        (["CartPole-v0", "--policy", "nobody"], "--policy must be random, trained or a file"),
+        (
+            ["CartPole-v0", "--policy", "nobody"],
+            "--policy must be random, trained, scripted or a file",
+        ),
         (["Micro-v0", "--agent-count", "0"], "'agent_count' must be in"),
         (["CartPole-v0", "--max-episode-steps", "-4"], "max_episode_steps must be between"),
     ],
