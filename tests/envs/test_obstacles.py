@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from obstacles_courses import BOTH, GROUND, PAD, PARTS, SHORT, TINY, Course, action
+from obstacles_courses import BOTH, PAD, PARTS, SHORT, Course
+from voxel_worlds import (
+    GROUND,
+    PRESS,
+    RADIUS,
+    TINY,
+    Meetings,
+    carried_pairs,
+    check_boxes_stand_apart,
+    random_actions,
+)
 
 # ---- the clock
 
@@ -180,20 +190,9 @@ def test_random_play_keeps_boxes_apart_and_in_the_hands_of_their_carriers(
     random = np.random.default_rng(3)
     lifted = set()
     for _ in range(150):
-        simulator.step(random.integers(0, (3, 3, 3, 3, 2, 2), (20, 4, 6)))
-        get = simulator.get
-        hands, carriers = get("agents.carries")[:, :4], get("crates.carrier")
-        for world, count in enumerate(get("crates.count")[:, 0]):
-            held = {(int(box), k) for k, box in enumerate(hands[world]) if box >= 0}
-            by_box = {(box, int(k)) for box, k in enumerate(carriers[world, :count]) if k >= 0}
-            assert held == by_box
-            lifted |= {(world, *pair) for pair in held}
-            standing = get("crates.cell")[world, :count][carriers[world, :count] < 0]
-            assert len(np.unique(standing, axis=0)) == len(standing)
-            rows = int(get("statics.count")[world, 0])
-            low, high = (get(f"statics.{side}")[world, :rows] for side in ("low", "high"))
-            middle = standing[:, np.newaxis] + 0.5
-            assert not ((middle > low) & (middle < high)).all(axis=-1).any()
+        simulator.step(random_actions(random, 20, 4))
+        lifted |= carried_pairs(simulator)
+        check_boxes_stand_apart(simulator)
     assert len(lifted) > 10
 
 
@@ -253,14 +252,6 @@ def test_policy_without_a_step_fails_and_is_paid_nothing(make_simulator, letters
 # ---- teams
 
 
-def distances(at: np.ndarray) -> np.ndarray:
-    """Between the middle segments of bodies, (worlds, agents, agents); infinite to oneself."""
-    gap = np.abs(at[:, :, np.newaxis].astype(np.float64) - at[:, np.newaxis])
-    apart = np.hypot(np.hypot(gap[..., 0], gap[..., 1]), np.maximum(gap[..., 2] - 2 * 0.525, 0))
-    apart[:, np.eye(at.shape[1], dtype=bool)] = np.inf
-    return apart
-
-
 @BOTH
 @pytest.mark.parametrize("agents", [1, 2, 4, 8])
 def test_agents_begin_apart_and_never_pass_through_one_another(
@@ -270,23 +261,9 @@ def test_agents_begin_apart_and_never_pass_through_one_another(
     simulator.reset(seed=agents)
     cells = simulator.get("agents.home")[:, :agents]
     assert all(len(np.unique(world, axis=0)) == agents for world in cells)
-    moves = np.array([action(letters) for letters in ("f", "fj", "b", "l", "r", "fL", "fR")])
-    random = np.random.default_rng(1)
-    nearest, last = np.inf, simulator.get("agents.position")[:, :agents]
-    since_home = np.full((40, agents), 9)
-    for _ in range(150):
-        simulator.step(moves[random.integers(0, len(moves), (40, agents))])
-        at = simulator.get("agents.position")[:, :agents]
-        # Who comes home may meet somebody there, with walls beside, and is soon apart from him.
-        since_home = np.where(np.linalg.norm(at - last, axis=-1) > 1, 0, since_home + 1)
-        came_home = since_home < 4
-        apart = distances(at)
-        apart[came_home] = np.inf
-        apart = np.where(came_home[:, np.newaxis], np.inf, apart)
-        nearest, last = min(nearest, apart.min()), at
-    # What the rules leave of a penetration is 0.041 m; more in a squeeze between walls and boxes.
-    assert nearest > 2 * 0.33 - 0.15
-    assert (nearest < 0.8) == (agents > 1)  # they do meet
+    meetings = Meetings(simulator)
+    meetings.play(150)
+    meetings.check()
 
 
 def test_agents_who_walk_at_each_other_stop(make_simulator) -> None:
@@ -356,7 +333,6 @@ def test_box_put_into_ones_own_cell_leaves_the_body_outside_of_walls(make_simula
 # ---- bodies, boxes and walls at once
 
 ROOM = "floor 0 0 0 9 9 0; wall 0 0 0 9 0 9; wall 0 9 0 9 9 9; wall 0 0 0 0 9 9; wall 9 0 0 9 9 9; "
-RADIUS, PRESS = 0.33, 0.042  # how deep bodies may be in what they touch
 
 
 def test_box_put_between_two_at_a_wall_lets_nobody_through_the_floor(make_simulator) -> None:
@@ -398,8 +374,7 @@ def test_crowd_that_plays_with_boxes_stays_in_its_room(make_simulator) -> None:
     simulator.reset(seed=1, options={"layout": ROOM + boxes + places})
     dice = np.random.default_rng(2)
     for _ in range(700):
-        heads = dice.integers(0, (3, 3, 3, 3, 2, 2), (worlds, 8, 6))
-        simulator.step(heads)
+        simulator.step(random_actions(dice, worlds, 8))
         at = simulator.get("agents.position")
         assert (at[..., 2] > 1.855 - PRESS).all()
         assert (at[..., :2] > 1 + RADIUS - PRESS).all()

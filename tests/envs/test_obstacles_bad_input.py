@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from obstacles_courses import GROUND, SHORT, Make
-
-from gpu_envs import Simulator
+from obstacles_courses import SHORT
+from voxel_worlds import GROUND, Make, Pair
 
 AGENT = "; agent 1.5 1.5 1"
 OPTIONS = {**SHORT, "resolution": "5x9", "episode_seconds": 2}
-IDLE = np.zeros((2, 1, 6), int)
 
 # Parameters that do not go together, what the message says. What one alone cannot be:
 # tests/contract/test_described_numbers.py; sizes and layers of pictures:
@@ -97,40 +95,12 @@ BAD_LAYOUTS: list[tuple[str, str]] = [
 ]
 
 
-class Pair:
-    """A simulator to which bad things are done, and one to which nothing is."""
-
-    def __init__(self) -> None:
-        made = [Simulator("ObstaclesEasy-v0", 2, device="cpu", **OPTIONS) for _ in range(2)]
-        self.tried, self.plain = made
-        for simulator in (self.tried, self.plain):
-            simulator.reset(seed=3)
-            simulator.step(IDLE)
-
-    def refuses(self, what: Callable[[Simulator], Any], error: Any, message: str) -> None:
-        with pytest.raises(error, match=message):
-            what(self.tried)
-        assert self.tried.save() == self.plain.save()
-
-    def check(self) -> None:
-        """Nothing has happened, and they go on alike, through an end."""
-        assert self.tried.save() == self.plain.save()
-        random = np.random.default_rng(1)
-        for _ in range(35):
-            actions = random.integers(0, (3, 3, 3, 3, 2, 2), (2, 1, 6))
-            first, second = self.tried.step(actions), self.plain.step(actions)
-            for name in ("obs", "reward", "terminated", "final_obs", "state"):
-                assert getattr(first, name).tobytes() == getattr(second, name).tobytes()
-        assert self.tried.save() == self.plain.save()
-
-
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
-    both = Pair()
+    both = Pair("ObstaclesEasy-v0", OPTIONS)
     yield both
     both.check()
-    both.tried.close()
-    both.plain.close()
+    both.close()
 
 
 @pytest.mark.parametrize(("parameters", "message"), BAD_VALUES)

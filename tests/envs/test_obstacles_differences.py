@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from obstacles_courses import GROUND, TINY, Array, Course, action
+from obstacles_courses import Course
+from voxel_worlds import GROUND, RESTING, TINY, Array, action
 
 PAGE = (Path(__file__).parents[2] / "docs" / "obstacles.md").read_text(encoding="utf-8")
 SECTION = PAGE.split("## What differs from the reference")[1]
-RESTING = 1.855  # height of a body's middle on the floor of cell z = 1 [m]
 TURN = 3.5 / 15  # of one step [rad]
 
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from gymnasium import spaces
-from obstacles_courses import BOTH, GROUND, PARTS, SHORT, TINY, Course
+from obstacles_courses import BOTH, PARTS, SHORT, Course
+from voxel_worlds import GROUND, TINY, check_same_bytes, random_actions
+from voxel_worlds import HEAD_SIZES as HEADS
 
 import gpu_envs
 from gpu_envs.known import registration
 
 Vec = Callable[..., gpu_envs.VectorEnv]
 
-HEADS = (3, 3, 3, 3, 2, 2)
 # Numbers in the state: time; and for each agent, its body and what it reached.
 TIME, AGENT = 2, 14
 
 
 def drawn(simulator: gpu_envs.Simulator, steps: int, seed: int = 0) -> np.ndarray:
-    shape = (steps, simulator.num_worlds, simulator.agents_per_world, len(HEADS))
-    return np.random.default_rng(seed).integers(0, HEADS, shape)
+    shape = (steps, simulator.num_worlds, simulator.agents_per_world)
+    return random_actions(np.random.default_rng(seed), *shape)
 
 
 # ---- interface
@@ -179,42 +179,14 @@ def test_forms_of_petting_zoo_play_what_the_simulator_plays(make_simulator) -> N
 # ---- determinism
 
 
-def outputs_of(results: Any, world: int) -> list[bytes]:
-    """All that a world shows: pictures, rewards, ends, state."""
-    names = ("obs", "reward", "terminated", "final_obs", "state", "reward_parts", "episode_return")
-    return [np.ascontiguousarray(getattr(results, name)[world]).tobytes() for name in names]
-
-
 @BOTH
 def test_same_seed_gives_the_same_bytes_alone_in_a_batch_and_after_a_save(
     make_simulator, name: str
 ) -> None:
-    options = {"agent_count": 2, "resolution": "5x9", "episode_seconds": 5, **SHORT}
-    batch = make_simulator(name, 6, **options)
-    again = make_simulator(name, 6, threads=1, **options)
-    alone = make_simulator(name, 1, first_world=4, **options)
-    later = make_simulator(name, 6, **options)
-    for simulator in (batch, again, alone):
-        simulator.reset(seed=11)
-    others = [again]
-    ends, pictures = 0, set()
-    for step, actions in enumerate(drawn(batch, 1000)):
-        if step == 440:
-            later.load(batch.save())
-            batch.copy_worlds([4], [0])
-            others = [later]
-        results = batch.step(actions if step < 440 else np.concatenate([actions[4:5], actions[1:]]))
-        wanted = [outputs_of(results, world) for world in range(6)]
-        for other in others:
-            found = other.step(actions)
-            assert [outputs_of(found, world) for world in range(1, 6)] == wanted[1:], step
-        assert outputs_of(alone.step(actions[4:5]), 0) == wanted[4], step
-        if step >= 440:
-            assert wanted[0] == wanted[4], step  # a fork
-        ends += int(results.terminated.any())
-        pictures.add(wanted[4][0])
+    steps = random_actions(np.random.default_rng(0), 1000, 6, 2)
+    ends, pictures = check_same_bytes(make_simulator, name, steps, 440, episode_seconds=5, **SHORT)
     assert ends >= 13
-    assert len(pictures) > 600
+    assert pictures > 600
 
 
 def test_seeds_differ(make_simulator) -> None:

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from obstacles_courses import GROUND, PAD, SHORT, Array, Course
+from obstacles_courses import PAD, SHORT, Course
+from voxel_worlds import GROUND, Array
 
 LAYERS = {"observation": "rgb+segmentation"}
 BAR = (0x1A, 0x65, 0x74)

@@ -13,7 +13,8 @@ namespace {
 
 enum Obstacle { kWall, kLava, kStep, kGap };
 
-constexpr size_t kRows = 8;  // of agents, in every world's record
+constexpr size_t kRows = 8;                // of agents, in every world's record
+constexpr float kAhead = float(-kHalfPi);  // yaw along +x
 
 class Levels : public Simulation {
  public:
@@ -99,11 +100,11 @@ class Row : public Course {
           free = free && !is_solid(at[0] - dx, at[1] - dy, at[2] + up) &&
                  !has_box(at[0] - dx, at[1] - dy, at[2] + up);
         if (!free) continue;
-        face(float(at[0] - dx) + 0.5f, float(at[1] - dy) + 0.5f, float(at[2]) + 0.1f,
-             float(side - 1) * float(kHalfPi));
+        stand(float(at[0] - dx) + 0.5f, float(at[1] - dy) + 0.5f, float(at[2]) + 0.1f,
+              float(side - 1) * float(kHalfPi));
         act("i");
         CHECK_EQ(carries(), k);
-        face(float(x) - 0.5f, float(row_) + 0.5f, feet);
+        stand(float(x) - 0.5f, float(row_) + 0.5f, feet, kAhead);
         act("i");
         CHECK(box_is_at(k, x, row_, z));
         used.insert(k);
@@ -115,7 +116,7 @@ class Row : public Course {
   /// Runs from the start: jumps all the time, or where something is in the way and from `from` to
   /// `from` + 0.5; whether the pad is reached.
   bool runs(float from = -1) {
-    face(1.5f, float(row_) + 0.5f, 1);
+    stand(1.5f, float(row_) + 0.5f, 1, kAhead);
     float moved = 1;
     for (int k = 0; k < 300; ++k) {
       const float before = at(0, 0);
@@ -159,22 +160,6 @@ class Row : public Course {
       if (box_is_at(k, x, y, z)) return true;
     return false;
   }
-  /// Puts the agent somewhere, at rest, looking along +x or another way.
-  void face(float x, float y, float feet, float yaw = float(-kHalfPi)) {
-    write<float>("agents.position", {x, y, feet + kStanding});
-    write<float>("agents.velocity", {0, 0});
-    write<float>("agents.climb", {0});
-    write<float>("agents.yaw", {yaw});
-    write<int32_t>("agents.grounded", {1});
-  }
-  /// The first agent's.
-  template <class T>
-  void write(const char* column, std::vector<T> values) {
-    std::vector<T> all = get<T>(column);
-    std::copy(values.begin(), values.end(), all.begin());
-    set(column, all);
-  }
-
   std::vector<float> low_, high_;
   std::vector<int32_t> marks_, ends_;
   int row_ = 0;
