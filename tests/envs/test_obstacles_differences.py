@@ -1,5 +1,5 @@
-"""What docs/obstacles.md says of the differences from Megaverse: our side is played, the other side
-computed from the numbers of its source, and the page's figures are held to both.
+"""What docs/obstacles.md and docs/voxel_games.md say of the differences from Megaverse: our side is
+played, the other side computed from the numbers of its source, and the figures are held to both.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ import pytest
 from obstacles_courses import Course
 from voxel_worlds import GROUND, RESTING, TINY, Array, action
 
-PAGE = (Path(__file__).parents[2] / "docs" / "obstacles.md").read_text(encoding="utf-8")
-SECTION = PAGE.split("## What differs from the reference")[1]
+DOCS = Path(__file__).parents[2] / "docs"
+SECTION = "".join(
+    (DOCS / page).read_text(encoding="utf-8").split("## What differs from the reference")[1]
+    for page in ("voxel_games.md", "obstacles.md")
+)
 TURN = 3.5 / 15  # of one step [rad]
 
 
