@@ -1,8 +1,7 @@
 """Routes through a voxel world: on foot, down, one metre up, in jumps, and over boxes to be placed.
 
-A route's step may need boxes: so many are put on its column, from the place before it, that the
-body stands higher there. So stairs before a wall and bridges over lava are found as the cheapest
-way, since a box costs more than any detour.
+A step of a route may need boxes: they are put on its column, from the place before it, until the
+body stands high enough there. So stairs before a wall and bridges over lava are found as the cheapest
 """
 
 from __future__ import annotations
