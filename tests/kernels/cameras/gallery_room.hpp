@@ -102,6 +102,9 @@ class Gallery : public Simulation {
       if (other == me) made.eye = cameras::eye_at(place, yaws[k], pitches[k]);
     }
     made.viewer = me;
+    // Things without rows of solids are behind the visitors.
+    const auto listed = made.solids.begin() + (thing_count() - fixed_count());
+    std::rotate(listed, listed + fixed_count(), made.solids.end());
     namespace gallery = gpu_envs::envs::gallery;
     const geometry::HeightGrid grid = gallery::hill_grid();
     const auto cells = get<int32_t>("hills.cells");
@@ -120,11 +123,8 @@ class Gallery : public Simulation {
     made.bar = {1.0f - float(steps[size_t(world)]) * 0.05f, 0x1a6574};
     return made;
   }
-  int thing_count() {
-    const auto& parameters = (*this)->config().parameters;
-    const auto found = parameters.find("thing_count");
-    return found == parameters.end() ? 24 : int(std::get<int64_t>(found->second));
-  }
+  int thing_count() { return int(parameter("thing_count", 24)); }
+  int fixed_count() { return int(parameter("fixed_count", 0)); }
 
   /// One layer of one picture, as bytes; "" where it is not drawn.
   std::string layer(Layer which, int64_t row) {
@@ -156,6 +156,13 @@ class Gallery : public Simulation {
       found.push_back(
           uint8_t(bytes[size_t(c * form.pixels() + int64_t{row} * form.columns + column)]));
     return found;
+  }
+
+ private:
+  int64_t parameter(const std::string& name, int64_t otherwise) {
+    const auto& parameters = (*this)->config().parameters;
+    const auto found = parameters.find(name);
+    return found == parameters.end() ? otherwise : std::get<int64_t>(found->second);
   }
 };
 

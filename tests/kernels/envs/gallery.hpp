@@ -16,21 +16,26 @@ inline constexpr int kSide = 14, kHighest = 5;  // of hills, in cells
 struct Settings : cameras::Settings {
   int32_t visitors = 2;
   int32_t thing_count = 24;
+  int32_t fixed_count = 0;
   bool hills = false;
   static constexpr auto describe() {
     return std::tuple_cat(
         fields(field("visitors", &Settings::visitors, "of a world").within(1, kMostVisitors),
                field("thing_count", &Settings::thing_count, "of a world").within(0, kMostThings),
+               field("fixed_count", &Settings::fixed_count,
+                     "last things of a world, drawn without rows of solids; at most all")
+                   .within(0, kMostThings),
                field("hills", &Settings::hills, "a field of columns, else a flat one")),
         cameras::picture_fields<Settings>());
   }
 };
 struct Params {
-  int32_t visitors = 2, thing_count = 24, hills = 0;
+  int32_t visitors = 2, thing_count = 24, fixed_count = 0, hills = 0;
   cameras::Picture picture{};
 };
 inline Params resolve(Settings& s) {
-  return {s.visitors, s.thing_count, s.hills ? 1 : 0, cameras::picture_of(s)};
+  s.fixed_count = min(s.fixed_count, s.thing_count);
+  return {s.visitors, s.thing_count, s.fixed_count, s.hills ? 1 : 0, cameras::picture_of(s)};
 }
 
 struct Move {
@@ -158,21 +163,29 @@ GE_FN geometry::HeightGrid hill_grid() {
 }
 
 template <int N>
+GE_FN int listed_things(const W<N>& w) {
+  return w.params().thing_count - w.params().fixed_count;
+}
+template <int N>
 GE_FN int solid_count(const W<N>& w) {
-  return w.params().thing_count + w.params().visitors;
+  return listed_things(w) + w.params().visitors;
+}
+template <int N>
+GE_FN cameras::Solid thing_solid(const W<N>& w, int row) {
+  const Thing thing = get<Things<N>, Thing>(w, row);
+  return cameras::solid(thing.shape, geometry::vec(thing.half), geometry::vec(thing.at),
+                        thing.colour, geometry::quat(thing.turn), thing.owner);
 }
 template <int N>
 GE_FN void make_solid(const W<N>& w, int row, cameras::Solid& solid) {
-  if (row >= w.params().thing_count) {
-    const int visitor = row - w.params().thing_count;
-    const Pose pose = get<Visitors, Pose>(w, visitor);
-    solid = cameras::solid(geometry::kPill, {0.35f, 0.35f, 0.36f}, geometry::vec(pose.at),
-                           0x2eb5d0u, cameras::upright(), visitor);
+  if (row < listed_things(w)) {
+    solid = thing_solid(w, row);
     return;
   }
-  const Thing thing = get<Things<N>, Thing>(w, row);
-  solid = cameras::solid(thing.shape, geometry::vec(thing.half), geometry::vec(thing.at),
-                         thing.colour, geometry::quat(thing.turn), thing.owner);
+  const int visitor = row - listed_things(w);
+  const Pose pose = get<Visitors, Pose>(w, visitor);
+  solid = cameras::solid(geometry::kPill, {0.35f, 0.35f, 0.36f}, geometry::vec(pose.at), 0x2eb5d0u,
+                         cameras::upright(), visitor);
 }
 template <int N>
 struct View {
@@ -183,6 +196,11 @@ struct View {
   }
   static GE_FN cameras::Bar bar(const W<N>& w, Slot) {
     return {1.0f - float(w.step()) * 0.05f, 0x1a6574u};
+  }
+  static constexpr int kFixed = N;
+  static GE_FN int fixed_count(const W<N>& w) { return w.params().fixed_count; }
+  static GE_FN cameras::Solid fixed(const W<N>& w, int k) {
+    return thing_solid(w, listed_things(w) + k);
   }
   static GE_FN cameras::Hills hills(const W<N>&) { return {hill_grid(), 0xb9a37cu}; }
   static GE_FN int height(const W<N>& w, int x, int y) {
