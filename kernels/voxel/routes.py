@@ -17,6 +17,7 @@ WALK, DROP, CLIMB, JUMP = "walk", "drop", "climb", "jump"
 # Costs in steps of time.
 _WALK, _DROP, _CLIMB, _JUMP, BOX_COST = 4.0, 8.0, 18.0, 30.0, 250.0
 _BLOCKED = 40.0  # of a place where somebody else stands
+_MEMORY = 12  # steps back in which a way is looked through for boxes that it would move
 MOST_RAISED = 4  # boxes on one column
 # Cells that a jump crosses at most, by how many cells lower it lands.
 _REACH = (3, 4, 4, 4)
@@ -158,9 +159,22 @@ class Search:
                     continue
                 total = cost + move.cost
                 if total < costs.get(move.place, 1e9):
+                    if may_build and self._meets_itself(ground, place, move):
+                        continue
                     costs[move.place] = total
                     self._before[move.place] = place, move
                     heapq.heappush(queue, (total, move.place))
+
+    def _meets_itself(self, ground: Ground, place: int, move: Move) -> bool:
+        """Whether a way comes back to a column on which it puts boxes."""
+        column = ground.column(move.place)
+        for _ in range(_MEMORY):
+            if place not in self._before:
+                return False
+            place, last = self._before[place]
+            if (move.boxes or last.boxes) and ground.column(last.place) == column:
+                return True
+        return bool(move.boxes) and ground.column(place) == column
 
     def route(self, place: int) -> Route | None:
         """Return the way to a place that was found; None if there is none."""

@@ -228,15 +228,14 @@ class Mind:
                 cost, place = min(stands)
                 options.append((cost + 100 * self._bad.get(box, 0), box, place))
         supply = self._spare(route, here.cost)
-        second = None
-        for _, box, place in sorted(options)[:CHOICES]:
+        others = []
+        for cost, box, place in sorted(options)[:CHOICES]:
             needed, left = self._after(box, place)
-            if needed > route.boxes:
-                continue
-            if left >= min(supply, needed) - 1:
+            if needed <= route.boxes and left >= min(supply, needed) - 1:
                 return self._take(here, box, place)
-            second = second or (box, place)
-        return second is not None and self._take(here, *second)
+            # What takes a step back, or boxes out of reach, is better than to stand still.
+            others.append((max(needed - left, 0) + needed, cost, box, place))
+        return bool(others) and self._take(here, *min(others)[2:])
 
     def _take(self, here: Search, box: int, place: int) -> bool:
         way = here.route(place)
