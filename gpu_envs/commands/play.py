@@ -176,7 +176,7 @@ class Menu:
             key = " "
         if key in self.keys:
             chosen: Any = self.keys[key]
-        elif typed.strip() in self.names:
+        elif self._heads is None and typed.strip() in self.names:
             chosen = self.names.index(typed.strip())
         elif isinstance(self.space, Discrete):
             chosen = int(typed) if typed.strip().isdecimal() else -1
@@ -192,7 +192,8 @@ class Menu:
 
     def _wanted(self) -> str:
         size = int(np.prod(self.space.shape or ()))
-        return f": {size} numbers are wanted" if size > 1 else ""
+        also = "" if self._heads is None else ", or names or keys with commas between,"
+        return f": {size} numbers{also} are wanted" if size > 1 else ""
 
     def _numbers(self, typed: str) -> Any:
         try:

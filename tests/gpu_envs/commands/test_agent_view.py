@@ -412,7 +412,7 @@ def test_the_terminal_is_given_back_after_a_crash() -> None:
 
 
 def test_lines_are_typed_where_stdin_is_no_terminal(monkeypatch, capsys) -> None:
-    typed = "w\nforward, turn left\n1 0 0 0 1 0\nw,s\nfly\n?\nq\n"
+    typed = "w\nforward\nforward, turn left\n1 0 0 0 1 0\nw,s\nfly\n?\nq\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     assert main(["play", NAME, "--seed", "3", "--option", f"layout={CORRIDOR}"]) == 0
     shown = capsys.readouterr().out
@@ -421,7 +421,7 @@ def test_lines_are_typed_where_stdin_is_no_terminal(monkeypatch, capsys) -> None
     assert "jump: 0 no jump, 1 jump (space)" in shown
     assert "agent 0 (you) in cell" in shown
     assert "move is chosen twice" in shown and "'fly' is not an action" in shown
-    assert "quit after 3 steps" in shown
+    assert "quit after 4 steps" in shown
 
 
 def test_the_same_keys_win_the_level_in_lines(monkeypatch, capsys) -> None:
