@@ -31,6 +31,8 @@ def library() -> ctypes.CDLL:
     found.ge_ptx_edited.restype = ctypes.c_uint64
     found.ge_ptx_executed.restype = ctypes.c_uint64
     found.ge_ptx_report.restype = ctypes.c_size_t
+    found.ge_ptx_called.restype = ctypes.c_size_t
+    found.ge_ptx_calls.restype = ctypes.c_uint64
     found.ge_ptx_fault.restype = ctypes.c_char_p
     return found
 
@@ -165,12 +167,23 @@ def executed() -> int:
     return int(library().ge_ptx_executed())
 
 
+def calls() -> dict[str, int]:
+    """Return how often each function of CUDA's runtime was called since counting began."""
+    names = _text(library().ge_ptx_called).decode().split()
+    return {name: int(library().ge_ptx_calls(name.encode())) for name in names}
+
+
+def _text(function: Any) -> bytes:
+    """Return what a function copies, which returns the bytes that it needs."""
+    size = int(function(None, ctypes.c_size_t(0)))
+    text = ctypes.create_string_buffer(size)
+    function(text, ctypes.c_size_t(size))
+    return text.value
+
+
 def report() -> list[Kernel]:
     """Return the counters of all kernels that were asked for."""
-    size = int(library().ge_ptx_report(None, ctypes.c_size_t(0)))
-    text = ctypes.create_string_buffer(size)
-    library().ge_ptx_report(text, ctypes.c_size_t(size))
-    return read_report(json.loads(text.value))
+    return read_report(json.loads(_text(library().ge_ptx_report)))
 
 
 def read_report(found: dict[str, Any]) -> list[Kernel]:

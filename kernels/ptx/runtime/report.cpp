@@ -162,6 +162,7 @@ uint64_t executed_of(const Runtime& runtime) {
   return executed;
 }
 void clear_counts(Runtime& runtime) {
+  runtime.calls.clear();
   for (const auto& binary : runtime.loaded.binaries)
     for (const auto& [name, kernel] : binary->kernels) {
       kernel->launches = kernel->blocks = kernel->threads = 0;

@@ -33,6 +33,7 @@ bool write_report(const Runtime& runtime, const std::string& path);
 void write_report_of_environment(const Runtime& runtime);
 /// Instructions that some lane has executed since the counters were cleared.
 uint64_t executed_of(const Runtime& runtime);
+/// Those of instructions, launches and calls.
 void clear_counts(Runtime& runtime);
 
 }  // namespace ge::ptx

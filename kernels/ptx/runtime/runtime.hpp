@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "ptx/machine.hpp"
@@ -36,6 +37,7 @@ struct Runtime {
   Loaded loaded;
   Edits edits;
   std::map<const void*, std::unique_ptr<CUevent_st>> events;
+  std::map<std::string, uint64_t> calls;       // of each exported function, by its name
   std::map<const char*, size_t> allocated;     // bytes by address
   std::deque<std::pair<char*, size_t>> freed;  // kept, so that no other use hides a late access
   size_t freed_bytes = 0;
@@ -61,13 +63,14 @@ class Lock {
   std::lock_guard<std::mutex> lock_;
 };
 
-/// Runs the body of an exported function: under the mutex, not after a fault, and with a refusal
-/// as its result.
+/// Runs the body of an exported function: under the mutex, counted, not after a fault, and with a
+/// refusal as its result.
 template <class Body>
-cudaError_t call(const Body& body) {
+cudaError_t call(const Body& body, const char* name = __builtin_FUNCTION()) {
   const Lock lock;
   try {
     Runtime& runtime = Runtime::get();
+    ++runtime.calls[name];
     if (fault_of_process() != nullptr) throw Refusal{cudaErrorLaunchFailure, {}};
     body(runtime);
   } catch (const Refusal& refusal) {

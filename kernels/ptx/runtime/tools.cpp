@@ -50,6 +50,16 @@ const Setting* find(const char* name) {
   return nullptr;
 }
 
+/// Copies as much as there is room for, and a zero; returns the bytes that it needs.
+size_t copy_text(const std::string& text, char* to, size_t room) {
+  if (room > 0) {
+    const size_t copied = std::min(room - 1, text.size());
+    std::memcpy(to, text.data(), copied);
+    to[copied] = 0;
+  }
+  return text.size() + 1;
+}
+
 }  // namespace
 }  // namespace ge::ptx
 
@@ -72,13 +82,7 @@ uint64_t ge_ptx_get(const char* name) {
 
 size_t ge_ptx_report(char* to, size_t room) {
   const Lock lock;
-  const std::string text = report_of(Runtime::get());
-  if (room > 0) {
-    const size_t copied = std::min(room - 1, text.size());
-    std::memcpy(to, text.data(), copied);
-    to[copied] = 0;
-  }
-  return text.size() + 1;
+  return copy_text(report_of(Runtime::get()), to, room);
 }
 int ge_ptx_write_report(const char* path) {
   const Lock lock;
@@ -87,6 +91,18 @@ int ge_ptx_write_report(const char* path) {
 uint64_t ge_ptx_executed(void) {
   const Lock lock;
   return executed_of(Runtime::get());
+}
+uint64_t ge_ptx_calls(const char* name) {
+  const Lock lock;
+  const auto& calls = Runtime::get().calls;
+  const auto found = calls.find(name);
+  return found == calls.end() ? 0 : found->second;
+}
+size_t ge_ptx_called(char* to, size_t room) {
+  const Lock lock;
+  std::string names;
+  for (const auto& [name, count] : Runtime::get().calls) names += name + '\n';
+  return copy_text(names, to, room);
 }
 void ge_ptx_clear_counts(void) {
   const Lock lock;

@@ -26,6 +26,13 @@ size_t ge_ptx_report(char* to, size_t room);
 int ge_ptx_write_report(const char* path);
 /// Instructions that some lane has executed since the counters were cleared.
 uint64_t ge_ptx_executed(void);
+/// Calls of a function of CUDA's runtime, by its name, since the counters were cleared. Functions
+/// that are another one with fewer arguments count as that one; nodes of a graph, which a launch of
+/// the graph runs, are no calls.
+uint64_t ge_ptx_calls(const char* name);
+/// Copies the names of all functions that were called, each with a line's end, as far as there is
+/// room, and a zero; returns the bytes that it needs.
+size_t ge_ptx_called(char* to, size_t room);
 void ge_ptx_clear_counts(void);
 
 // ---- planted faults: PTX is changed when it is read, which is when a kernel of its object is

@@ -158,6 +158,25 @@ GE_TEST(a_function_may_edit_and_what_was_read_is_read_again) {
   CHECK_EQ(written(object), 3u);
 }
 
+GE_TEST(calls_of_the_runtime_are_counted_by_name) {
+  LoadedObject object(module(store_entry()));
+  ge_ptx_clear_counts();
+  CHECK_EQ(ge_ptx_calls("cudaMalloc"), uint64_t{0});
+  CHECK_EQ(written(object), 3u);
+  CHECK_EQ(ge_ptx_calls("cudaMalloc"), uint64_t{1});
+  CHECK_EQ(ge_ptx_calls("cudaFree"), uint64_t{1});
+  CHECK_EQ(ge_ptx_calls("cudaLaunchKernelExC"), uint64_t{1});
+  CHECK_EQ(ge_ptx_calls("cudaStreamSynchronize"), uint64_t{0});
+  for (int k = 0; k < 2; ++k) CHECK_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+  CHECK_EQ(ge_ptx_calls("cudaStreamSynchronize"), uint64_t{2});
+  std::string names(ge_ptx_called(nullptr, 0), '\0');
+  CHECK_EQ(ge_ptx_called(names.data(), names.size()), names.size());
+  CHECK(names.find("cudaLaunchKernelExC\n") != std::string::npos);
+  CHECK(names.find("cudaEventRecord\n") == std::string::npos);
+  ge_ptx_clear_counts();
+  CHECK_EQ(ge_ptx_calls("cudaMalloc"), uint64_t{0});
+}
+
 GE_TEST(settings_are_known_by_name) {
   for (const char* const name : {"shuffle", "poison", "races", "counts", "limit", "registers",
                                  "memory", "shared", "multiprocessors"}) {
