@@ -22,6 +22,7 @@ from scripts.gpu import bundle as gpu_bundle
 from scripts.gpu import native, processes, programs, speed, steps
 from scripts.gpu import profiling as gpu_profile
 from scripts.gpu import training as trainer
+from scripts.gpu import views as gpu_views
 from scripts.gpu.evidence import NO_TIME, ROWS, Evidence, Row, closing, line, read, worst
 
 ROOT = native.ROOT
@@ -73,18 +74,20 @@ STEPS: dict[str, Step] = {
     "profile": Step(gpu_profile.profile, speed.promising, 90, 45),
     "choices": Step(speed.choices, speed.promising, 75, 30),
     "capture": Step(steps.capture, native.names, 55, 40, at_once=4, decides=True),
+    "trace": Step(gpu_views.trace, gpu_views.pictured, 10, 20, at_once=4, decides=True),
     "sanitizer": Step(programs.sanitizer, programs.watched, 100, 60, at_once=4, decides=True),
     "large": Step(steps.large, native.names, 60, 60, at_once=2, decides=True),
     "save": Step(steps.save, native.names, 30, 30, at_once=4, decides=True),
     "tests": Step(programs.tests, _once, 90, 200, decides=True),
     "train": Step(trainer.train, _trained, 90, 90, decides=True, reads_all=True),
     "rates": Step(speed.rates, native.names, 100, 45),
+    "views": Step(gpu_views.views, gpu_views.pictured, 20, 30),
     "tune": Step(programs.tune, native.names, 110, 60),
     "package": Step(speed.package, speed.promising, 40, 30),
 }
 PLANS: dict[str, tuple[str, ...]] = {
-    "first": tuple(STEPS)[:9],
-    "second": ("machine", "build", *tuple(STEPS)[9:]),
+    "first": tuple(STEPS)[:10],
+    "second": ("machine", "build", *tuple(STEPS)[10:]),
     "third": ("machine", "build", "launches", "golden", "bars", "profile", "choices", "train"),
 }
 
