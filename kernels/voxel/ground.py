@@ -133,6 +133,20 @@ class Ground:
                 return NOWHERE
         return number
 
+    def is_brink(self, number: int) -> bool:
+        """Whether a place is the top of an outer wall: one side is deep, and on another is nothing.
+
+        Between two sides with nothing it is one too.
+        """
+        depths = []
+        for side in self.sides:
+            ahead = number + side
+            below = number if self.cells[ahead] else self.rest(ahead)
+            depths.append(99 if below == NOWHERE else ahead - below if below != number else 0)
+        is_deep = any(1 < depth < 99 for depth in depths)
+        between = any(depths[k] == depths[k + 2] == 99 for k in (0, 1))
+        return between or (is_deep and 99 in depths)
+
     def column(self, number: int) -> int:
         """Return the number of the lowest cell of a cell's column."""
         return number - number % self._shape[2]

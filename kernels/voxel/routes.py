@@ -21,6 +21,7 @@ _MEMORY = 12  # steps back in which a way is looked through for boxes that it wo
 MOST_RAISED = 4  # boxes on one column
 # Cells that a jump crosses at most, by how many cells lower it lands.
 _REACH = (3, 4, 4, 4)
+_REACH_UP = 2  # where it lands one higher
 
 
 class Step(NamedTuple):
@@ -55,6 +56,7 @@ class Move(NamedTuple):
     how: str
     cost: float
     boxes: int
+    is_brink: bool = False  # leads onto the top of an outer wall
 
 
 def moves(ground: Ground, place: int) -> list[Move]:
@@ -62,6 +64,7 @@ def moves(ground: Ground, place: int) -> list[Move]:
     found: list[Move] | None = ground.known.get(place)
     if found is None:
         found = [move for side in ground.sides for move in _towards(ground, place, side)]
+        found = [move._replace(is_brink=ground.is_brink(move.place)) for move in found]
         ground.known[place] = found
     return found
 
@@ -101,7 +104,11 @@ def _jumps(ground: Ground, place: int, side: int) -> Iterator[Move]:
     cells, ahead = ground.cells, place
     for crossed in range(_REACH[-1] + 1):
         ahead += side
-        if cells[ahead] or cells[ahead + 1] or (crossed and cells[ahead + 2]):
+        if cells[ahead + 1] or (crossed and cells[ahead + 2]):
+            return
+        if cells[ahead]:
+            if 0 < crossed <= _REACH_UP:
+                yield Move(ahead + 1, JUMP, _JUMP + 4 * crossed, 0)
             return
         below = ground.rest(ahead)
         if crossed == 0 or below == NOWHERE or below in ground.lava:
@@ -115,7 +122,7 @@ def reached(ground: Ground, start: int, goal: int = NOWHERE) -> set[int]:
     found, left = {start}, [start]
     while left and goal not in found:
         for move in moves(ground, left.pop()):
-            if not move.boxes and move.place not in found:
+            if not move.boxes and not move.is_brink and move.place not in found:
                 found.add(move.place)
                 left.append(move.place)
     return found
@@ -130,6 +137,7 @@ class Search:
         goals: The search ends at the first of these places; empty: it visits everything.
         may_build: Whether boxes may be placed.
         blocked: Places that are taken by others, and cost extra.
+        on_walls: Whether ways may lead over the tops of outer walls.
     """
 
     def __init__(
@@ -139,6 +147,7 @@ class Search:
         goals: Collection[int] = (),
         may_build: bool = False,
         blocked: Collection[int] = (),
+        on_walls: bool = False,
     ) -> None:
         self._start = start
         self.cost: dict[int, float] = {start: 0.0}
@@ -155,7 +164,7 @@ class Search:
             if place in blocked and place != start:
                 cost += _BLOCKED
             for move in moves(ground, place):
-                if move.boxes and not may_build:
+                if (move.boxes and not may_build) or (move.is_brink and not on_walls):
                     continue
                 total = cost + move.cost
                 if total < costs.get(move.place, 1e9):

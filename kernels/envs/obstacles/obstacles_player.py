@@ -126,8 +126,11 @@ class Mind:
             self._cross(body, route, stage)
 
     def _to_pad(self, place: int) -> Route | None:
-        search = Search(self._ground, place, self._course.pad, may_build=True)
-        return search.route(search.found) if search.found != NOWHERE else None
+        for on_walls in (False, True):  # which is a way for the desperate
+            search = Search(self._ground, place, self._course.pad, True, (), on_walls)
+            if search.found != NOWHERE:
+                return search.route(search.found)
+        return None
 
     def _stage(self, route: Route) -> int | None:
         """Return the first step of a route that does not lead back; None: all do."""
@@ -135,9 +138,15 @@ class Mind:
         for k, step in enumerate(route.steps):
             if step.boxes:
                 return None
-            if step.how == routes.DROP and not self._leads(step.place, places[k]):
+            is_down = step.how == routes.DROP or (
+                step.how == routes.JUMP and self._height(step.place) < self._height(places[k])
+            )
+            if is_down and not self._leads(step.place, places[k]):
                 return k
         return None
+
+    def _height(self, place: int) -> int:
+        return self._ground.cell(place)[2]
 
     def _leads(self, place: int, goal: int) -> bool:
         return goal in routes.reached(self._ground, place, goal)
@@ -165,11 +174,17 @@ class Mind:
         if lacking > 0 and not body.is_carrying:
             if self._fetch(body, route, route.places()[step]):
                 return
-        elif lacking > 1:
+        elif lacking > 1 and self._is_floor(route.places()[step], route.steps[step].place):
             self._put(route, step)
             return
         part = Route(route.start, route.steps[: step + 1], 0.0)
         self._legs = legs_of(self._ground, part, False, None)
+
+    def _is_floor(self, place: int, target: int) -> bool:
+        """Whether a box that is put down before a place, towards another, comes to rest."""
+        (x, y, z), (to_x, to_y, _) = (self._ground.cell(n) for n in (place, target))
+        ahead = x + (to_x > x) - (to_x < x), y + (to_y > y) - (to_y < y), z
+        return self._ground.rest(self._ground.number(ahead)) != NOWHERE
 
     def _lacking(self, route: Route, step: int) -> int:
         """Return how many boxes have to be brought over a step that does not lead back."""
@@ -229,12 +244,14 @@ class Mind:
                 options.append((cost + 100 * self._bad.get(box, 0), box, place))
         supply = self._spare(route, here.cost)
         others = []
+        columns = {ground.column(place) for place in route.places()}
         for cost, box, place in sorted(options)[:CHOICES]:
             needed, left = self._after(box, place)
             if needed <= route.boxes and left >= min(supply, needed) - 1:
                 return self._take(here, box, place)
             # What takes a step back, or boxes out of reach, is better than to stand still.
-            others.append((max(needed - left, 0) + needed, cost, box, place))
+            if ground.column(box) not in columns:
+                others.append((max(needed - left, 0) + needed, cost, box, place))
         return bool(others) and self._take(here, *min(others)[2:])
 
     def _take(self, here: Search, box: int, place: int) -> bool:
