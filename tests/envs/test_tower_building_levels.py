@@ -7,18 +7,24 @@ loops over all sizes.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
 import pytest
 from tower_rooms import DARK_GREY, GAME, GROUND, SHORT, Room
-from voxel_worlds import TINY, Array, Make, random_actions
+from voxel_worlds import (
+    TINY,
+    Make,
+    check_mean,
+    check_shares,
+    check_uniform,
+    outputs_of,
+    random_actions,
+)
 
 BRIGHT = (0xFFFFFF, 0xFFFFE6, 0xCCFFCC, 0xE6ECFF, 0xD9D9D9, 0xFFEBCC)
 GREY = 0xB3B3B3
 WORLDS = 4000
-ONE_IN_A_MILLION = 4.9  # standard deviations
 
 
 class Rooms:
@@ -47,30 +53,6 @@ class Rooms:
         # Materials are laid last, and end with the rectangle's last cell.
         rows = np.arange(worlds)
         self.materials_high = self.cells[rows, self.boxes - 1, :2] + 1
-
-
-def check_mean(values: Array, wanted: float, deviation: float) -> None:
-    """Check that a mean is where one draw in a million is not."""
-    assert abs(values.mean() - wanted) < ONE_IN_A_MILLION * deviation / np.sqrt(len(values))
-
-
-def check_uniform(values: Array, options: Iterable[int]) -> None:
-    check_shares(values, dict.fromkeys(options, 1.0))
-
-
-def check_shares(values: Array, weights: dict[int, float]) -> None:
-    """Check values against weights by chi-square, at five standard deviations of it."""
-    assert set(np.unique(values).tolist()) <= set(weights)
-    total = sum(weights.values())
-    wanted = np.array([weights[k] for k in weights]) * len(values) / total
-    found = np.array([(values == k).sum() for k in weights])
-    few = wanted < 8  # in one bin together
-    if few.any():
-        wanted = np.append(wanted[~few], wanted[few].sum())
-        found = np.append(found[~few], found[few].sum())
-    chi_square = ((found - wanted) ** 2 / wanted).sum()
-    freedom = len(wanted) - 1
-    assert chi_square < freedom + 5 * np.sqrt(2 * max(freedom, 1)) + 8, (found, wanted)
 
 
 def side_weights(low: int, high: int) -> dict[int, float]:
@@ -366,11 +348,8 @@ def test_columns_of_one_world_that_are_set_to_anything_reach_no_other(
     for actions in random_actions(np.random.default_rng(1), 12, 3, 2):
         actions[..., 5] = 1
         first, second = touched.step(actions), plain.step(actions)
-        for name in ("obs", "reward", "state", "terminated"):
-            for world in (0, 2):
-                assert (
-                    getattr(first, name)[world].tobytes() == getattr(second, name)[world].tobytes()
-                )
+        for world in (0, 2):
+            assert outputs_of(first, world) == outputs_of(second, world)
         assert not np.isnan(first.reward).any()
     again = make_simulator(GAME, 3, **options)
     again.load(touched.save())

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from voxel_worlds import RESTING, Array, Make, Playground
+from voxel_worlds import Make, Playground
 
 GAME = "TowerBuilding-v0"
 PARTS = ("pick", "visit", "tower")
@@ -25,19 +24,6 @@ class Room(Playground):
 
     def __init__(self, make: Make, layout: str = "", **options: Any) -> None:
         super().__init__(make, GAME, layout, **options)
-
-    def stand(self, x: float, y: float, yaw: float = 0.0, feet: float = 1.0) -> None:
-        """Put agent 0 somewhere, at rest."""
-        self.put("agents.position", 0, (x, y, feet + RESTING - 1))
-        self.put("agents.velocity", 0, (0, 0))
-        self.put("agents.climb", 0, 0)
-        self.put("agents.yaw", 0, yaw)
-        self.put("agents.grounded", 0, 1)
-
-    @property
-    def parts(self) -> Array:
-        """Parts of the rewards of the last step, by agent."""
-        return np.asarray(self.last.reward_parts[0])
 
     @property
     def height(self) -> int:

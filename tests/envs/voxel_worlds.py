@@ -55,6 +55,11 @@ class Playground:
     def get(self, column: str, row: int = 0) -> Any:
         return self.simulator.get(column)[0, row]
 
+    def reset(self, seed: int) -> None:
+        """Draw a level."""
+        self.last = self.simulator.reset(seed=seed)
+        self.total[:] = 0
+
     def put(self, column: str, row: int, value: Any) -> None:
         """Set one row of a column."""
         values = self.simulator.get(column)
@@ -71,11 +76,24 @@ class Playground:
             return None
         return tuple(self.get("crates.cell", row).tolist())
 
+    def stand(self, x: float, y: float, yaw: float = 0.0, feet: float = 1.0) -> None:
+        """Put agent 0 somewhere, at rest."""
+        self.put("agents.position", 0, (x, y, feet + RESTING - 1))
+        self.put("agents.velocity", 0, (0, 0))
+        self.put("agents.climb", 0, 0)
+        self.put("agents.yaw", 0, yaw)
+        self.put("agents.grounded", 0, 1)
+
     @property
     def paid(self) -> Array:
         """The rewards of the last step, by agent."""
         rewards: Array = self.last.reward[0]
         return rewards
+
+    @property
+    def parts(self) -> Array:
+        """Parts of the rewards of the last step, by agent."""
+        return np.asarray(self.last.reward_parts[0])
 
     @property
     def is_over(self) -> bool:
@@ -196,7 +214,8 @@ class Pair:
 def outputs_of(results: Any, world: int) -> list[bytes]:
     """All that a world shows: pictures, rewards, ends, state."""
     names = ("obs", "reward", "terminated", "final_obs", "state", "reward_parts", "episode_return")
-    return [np.ascontiguousarray(getattr(results, name)[world]).tobytes() for name in names]
+    shown = [getattr(results, name) for name in names]
+    return [np.ascontiguousarray(each[world]).tobytes() for each in shown if each is not None]
 
 
 def check_same_bytes(
@@ -232,3 +251,32 @@ def check_same_bytes(
         ends += int(results.terminated.any())
         pictures.add(wanted[4][0])
     return ends, len(pictures)
+
+
+# ---- statistics of drawn levels
+
+ONE_IN_A_MILLION = 4.9  # standard deviations
+
+
+def check_mean(values: Array, wanted: float, deviation: float) -> None:
+    """Check that a mean is where one draw in a million is not."""
+    assert abs(values.mean() - wanted) < ONE_IN_A_MILLION * deviation / np.sqrt(len(values))
+
+
+def check_uniform(values: Array, options: Iterable[int]) -> None:
+    check_shares(values, dict.fromkeys(options, 1.0))
+
+
+def check_shares(values: Array, weights: dict[int, float]) -> None:
+    """Check values against weights by chi-square, at five standard deviations of it."""
+    assert set(np.unique(values).tolist()) <= set(weights)
+    total = sum(weights.values())
+    wanted = np.array([weights[k] for k in weights]) * len(values) / total
+    found = np.array([(values == k).sum() for k in weights])
+    few = wanted < 8  # in one bin together
+    if few.any():
+        wanted = np.append(wanted[~few], wanted[few].sum())
+        found = np.append(found[~few], found[few].sum())
+    chi_square = ((found - wanted) ** 2 / wanted).sum()
+    freedom = len(wanted) - 1
+    assert chi_square < freedom + 5 * np.sqrt(2 * max(freedom, 1)) + 8, (found, wanted)
