@@ -84,11 +84,11 @@ class Cost:
 
 
 @contextlib.contextmanager
-def built(header: Path) -> Iterator[None]:
-    """Build a header of the tests in a cache of its own, where its environments are known."""
+def built(header: Path, *more: str) -> Iterator[None]:
+    """Build a header of the tests in a cache of its own, for this processor and more targets."""
     with tempfile.TemporaryDirectory() as cache:
         os.environ["GPU_ENVS_CACHE"] = cache
-        build_header(header, [native.cpu_target()])
+        build_header(header, [native.cpu_target(), *more])
         registration.refresh()
         yield
 

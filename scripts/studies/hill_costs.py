@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what Collect's hills cost a camera, drawn in three ways.
 
-Usage: scripts/studies/hill_costs.py [--levels N] [--out DIR]
+Usage: scripts/studies/hill_costs.py [--levels N] [--ptx] [--out DIR]
 
 The hills of Collect-v0 as merged boxes, as a field of columns, and as a box per voxel, of which
 each has the same depths; in calls of one world each, and of 64 worlds. Megaverse's paper (table 2)
@@ -12,6 +12,9 @@ Levels, their floors and the places and gazes of agents are those of Collect-v0 
 random play, copied column by column into HillViews-v0, an environment of the tests whose agents are
 eyes that turn in place. Nothing but floor and hills is drawn: no diamonds, boxes or agents. One
 thread; seconds are the processor's; 128 x 72 pixels in colour.
+
+`--ptx` also counts lane instructions of a ray on a GPU, in 32 of the levels, with the kernels'
+PTX on its interpreter; it needs nvcc and no GPU.
 """
 
 from __future__ import annotations
@@ -33,9 +36,10 @@ from gpu_envs import VectorEnv  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.benchmark.report import Report, Table, si  # noqa: E402
 from gpu_envs.benchmark.worlds import Run  # noqa: E402
+from gpu_envs.building import places  # noqa: E402
 from gpu_envs.known import native  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
-from scripts.studies.camera_costs import WORLDS, built, spend  # noqa: E402
+from scripts.studies.camera_costs import PIXELS, WORLDS, built, spend  # noqa: E402
 
 VIEWS = ROOT / "tests" / "kernels" / "envs" / "hill_views.hpp"
 GAME, VIEWER = "Collect-v0", "HillViews-v0"
@@ -47,6 +51,7 @@ COUNTED = {"boxes": "merged boxes", "columns": "columns with hills", "voxels": "
 # Observations per second in the paper's table: ten cores and a GTX 1080 Ti.
 PAPER = {"voxels": (20.7e3, 45.7e3), "boxes": (29.6e3, 210e3)}
 _PLAYED = 60  # steps of random play, in which agents spread out
+_COUNTED = 32  # levels of which instructions are counted
 
 Values = dict[str, np.ndarray[Any, Any]]
 
@@ -84,10 +89,10 @@ def levels(seed: int, worlds: int) -> tuple[Values, dict[str, float]]:
 class Views:
     """Some of the worlds, drawn in one way."""
 
-    def __init__(self, way: str, values: Values, worlds: slice) -> None:
+    def __init__(self, way: str, values: Values, worlds: slice, target: str = "") -> None:
         count = worlds.stop - worlds.start
-        module = native.at(native.cpu_target(), VIEWER)
-        self.run = Run(module, VIEWER, count, parameters={"way": way}, threads=1)
+        module = native.at(target or native.cpu_target(), VIEWER)
+        self.run = Run(module, VIEWER, count, parameters={"way": way}, threads=0 if target else 1)
         self.run.reset(1)
         for name, column in values.items():
             own = self.run.simulator.get_column(name)
@@ -119,6 +124,24 @@ def measure(values: Values, seconds: float, repeats: int) -> dict[str, tuple[flo
     return {way: (medians[way, False], medians[way, True]) for way in COUNTED}
 
 
+def instructions(values: Values) -> dict[str, float]:
+    """Return lane instructions of a ray on a GPU by way, 32 for each that a warp executes."""
+    from scripts.ptx import interpreter
+
+    interpreter.use_for_worlds()
+    found = {}
+    for way in COUNTED:
+        # The games' own lanes: no others are compiled.
+        views = Views(way, values, slice(0, _COUNTED), places.PTX)
+        interpreter.clear_counts()
+        with interpreter.settings(counts=1):
+            views.step(1)
+        warps = sum(row.warps for kernel in interpreter.report() for row in kernel.rows())
+        found[way] = 32 * warps / (_COUNTED * PIXELS)
+        views.run.close()
+    return found
+
+
 def table_of(rates: dict[str, Rates], counts: dict[str, float], seen: int) -> Table:
     """Return pictures per second by way, beside the paper's."""
     made = Table(
@@ -137,6 +160,17 @@ def table_of(rates: dict[str, Rates], counts: dict[str, float], seen: int) -> Ta
     return made
 
 
+def table_of_ptx(issued: dict[str, float]) -> Table:
+    """Return a GPU's instructions by way."""
+    made = Table(
+        "Lane instructions of a ray on a GPU, of PTX",
+        ["drawn as", "instructions"],
+        note=f"{_COUNTED} levels, with simulation; 32 for each instruction of a warp.",
+    )
+    made.rows = [[COUNTED[way], f"{number:,.0f}"] for way, number in issued.items()]
+    return made
+
+
 def main() -> int:
     """Measure, show and write."""
     parser = argparse.ArgumentParser(
@@ -145,14 +179,16 @@ def main() -> int:
     parser.add_argument("--levels", type=int, default=512, help="multiple of 64 (default 512)")
     parser.add_argument("--seconds", type=float, default=0.1, help="of a repeat (default 0.1)")
     parser.add_argument("--repeats", type=int, default=5, help="the median counts (default 5)")
+    parser.add_argument("--ptx", action="store_true", help="count a GPU's instructions too")
     parser.add_argument("--out", type=Path, help="folder for a report")
     given = parser.parse_args()
-    batches = max(1, given.levels // WORLDS)
+    batches, targets = max(1, given.levels // WORLDS), [places.PTX] * given.ptx
     command = " ".join(["scripts/studies/hill_costs.py", *sys.argv[1:]])
     report = Report("Hills", machine.describe("cpu"), command)
     rates = {way: Rates() for way in COUNTED}
     counts = dict.fromkeys(COUNTED, 0.0)
-    with built(VIEWS):
+    issued: dict[str, float] = {}
+    with built(VIEWS, *targets):
         for seed in range(1, batches + 1):
             values, counted = levels(seed, WORLDS)
             for way, (single, batched) in measure(values, given.seconds, given.repeats).items():
@@ -160,7 +196,12 @@ def main() -> int:
                 rates[way].batched.append(batched)
                 counts[way] += counted[way] / batches
             print(f"{seed * WORLDS} of {batches * WORLDS} levels", flush=True)
+        if given.ptx:
+            issued = instructions(values)
     report.show(table_of(rates, counts, batches * WORLDS))
+    if given.ptx:
+        report.show(table_of_ptx(issued))
+        report.results["instructions_of_a_ray"] = issued
     report.results["microseconds"] = {way: vars(found) for way, found in rates.items()}
     report.results["counts"] = counts
     if given.out:

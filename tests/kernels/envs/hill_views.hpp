@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/environment.hpp"
-#include "voxel/solids.hpp"
+#include "voxel/game.hpp"
 
 namespace gpu_envs::envs::hill_views {
 
@@ -54,7 +54,7 @@ struct Land {
         field("stale", &Land::stale, "1: the next step makes boxes and voxels again").within(0, 1),
         field("hill_count", &Land::hills, "boxes that the hills are merged into")
             .within(0, kSide * kSide),
-        field("highest", &Land::highest, "cells of the highest column").within(0, kHighest));
+        field("highest", &Land::highest, "cells of the highest column").within(0, 255));
   }
 };
 /// The cell of a voxel.
@@ -107,7 +107,7 @@ struct Schema {
   using M = Model<kWay>;
   using tables = Types<Eyes, LandRow, typename M::Columns, typename M::Hills, typename M::Voxels,
                        typename M::RawHills, typename M::Cover, Solids>;
-  static constexpr Tuning tuning{.cpu_block = 1, .cuda_block = 1, .rare_resets = true};
+  static constexpr Tuning tuning = voxel::kTuning;
   static Params resolve(Settings& settings) { return hill_views::resolve(settings); }
 };
 
