@@ -3,16 +3,16 @@
 It looks for the way to the pad that needs the fewest boxes (kernels/voxel/routes.py). Where that
 needs none, it goes. Else it fetches a box at a time and puts it where the way needs the next one.
 Before a way that does not lead back, such as down from a wall, it takes along the boxes that it
-needs behind it.
+needs behind it. Of several agents one builds; the others follow, keep out of its way, and go to
+the pad once they can. Diamonds are taken where that is not far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from gpu_envs.kernels.voxel import routes
+from gpu_envs.kernels.voxel import routes, supply
 from gpu_envs.kernels.voxel.ground import NOWHERE, PAD, Ground
 from gpu_envs.kernels.voxel.motion import Body, heading_to
 from gpu_envs.kernels.voxel.routes import Route, Search
@@ -22,16 +22,23 @@ from gpu_envs.players.scripted import Game, Seen
 
 Array = np.ndarray[Any, Any]
 
-
 CHOICES = 8  # of boxes that are looked at before one is fetched
-PATIENCE = 45  # steps until one who knows no way looks again
+PATIENCE = 45  # steps until an agent that knows no way looks again
+DETOUR = 45.0  # cost of a way to a diamond and on, more than without it
+HURRY = 0.35  # share of the time below which diamonds are left alone
+BEHIND = 16  # steps of a route at which followers go after the builder
 
 
 class Player:
-    """Plays all agents of all worlds; each world by itself."""
+    """Plays all agents of all worlds; each world by itself.
 
-    def __init__(self, game: Game) -> None:
-        self._agents = len(game.agents)
+    Args:
+        game: What is played.
+        builds: Whether boxes are touched; without, agents try the same ways all the same.
+    """
+
+    def __init__(self, game: Game, builds: bool = True) -> None:
+        self._agents, self._builds = len(game.agents), builds
         self._courses: dict[int, Course] = {}
 
     def begin(self, worlds: list[int]) -> None:
@@ -42,49 +49,77 @@ class Player:
     def __call__(self, seen: Seen) -> Array:
         """Return the actions of all agents."""
         state = seen.state
-        agents, boxes = state["agents"].tolist(), state["boxes"].tolist()
-        actions = np.zeros((len(agents), self._agents, 6), np.int64)
-        for world in range(len(agents)):
-            course = self._courses.get(world)
-            if course is None:
-                course = Course(state["statics"][world], state["marks"][world], self._agents)
-                self._courses[world] = course
-            actions[world] = course.act(agents[world], boxes[world])
+        names = ("agents", "boxes", "diamonds", "time")
+        rows = zip(*(state[name].tolist() for name in names), strict=True)
+        actions = np.zeros((len(state["time"]), self._agents, 6), np.int64)
+        for world, (agents, boxes, diamonds, time) in enumerate(rows):
+            if world not in self._courses:
+                statics, marks = state["statics"][world], state["marks"][world]
+                self._courses[world] = Course(statics, marks, self._agents, self._builds)
+            actions[world] = self._courses[world].act(agents, boxes, diamonds, time)
         return actions
 
 
 class Course:
-    """One world: what all its agents know."""
+    """One world: what all its agents know.
 
-    def __init__(self, statics: Array, marks: Array, agents: int) -> None:
-        self.ground = Ground(statics, marks)
+    Args:
+        statics: Rows of the state.
+        marks: Rows of the state.
+        agents: How many agents there are.
+        builds: Whether boxes are touched.
+    """
+
+    def __init__(self, statics: Array, marks: Array, agents: int, builds: bool) -> None:
+        self.ground, self.builds = Ground(statics, marks), builds
         self.pad = self.ground.marks[PAD]
-        self.minds = [Mind(self) for _ in range(agents)]
+        self.minds = [Mind(self, number) for number in range(agents)]
+        self.places = [NOWHERE] * agents  # of all agents; the last known where one is in the air
+        self.builder = 0
+        self.diamonds: set[int] = set()
         self._cells: list[Any] = []
-        self.changes = 0  # of standing boxes
 
-    def act(self, agents: list[list[float]], boxes: list[list[float]]) -> list[Action]:
+    def act(
+        self,
+        agents: list[list[float]],
+        boxes: list[list[float]],
+        diamonds: list[list[float]],
+        time: list[float],
+    ) -> list[Action]:
         """Return the action of each agent."""
         cells = [
-            (int(row[1] // 1), int(row[2] // 1), int(row[3] // 1))
-            for row in boxes
-            if row[0] > 0 and row[4] < 0
+            (int(x // 1), int(y // 1), int(z // 1))
+            for there, x, y, z, carrier in boxes
+            if there > 0 and carrier < 0
         ]
         if cells != self._cells:
             self._cells = cells
             self.ground.set_boxes(cells)
-            self.changes += 1
-        return [mind.act(Body.of(row)) for mind, row in zip(self.minds, agents, strict=True)]
+        has_time = time[0] > HURRY
+        self.diamonds = {
+            self.ground.number(map(int, cell)) for left, *cell in diamonds if left > 0 and has_time
+        }
+        bodies = [Body.of(row) for row in agents]
+        for number, body in enumerate(bodies):
+            if body.is_standing:
+                place = self.ground.place_of(body.x, body.y, body.feet)
+                self.places[number] = place if place != NOWHERE else self.places[number]
+        return [mind.act(body) for mind, body in zip(self.minds, bodies, strict=True)]
+
+    def others(self, number: int) -> set[int]:
+        """Return the places of all agents but one."""
+        return {place for k, place in enumerate(self.places) if k != number}
 
 
 class Mind:
     """What one agent is about to do."""
 
-    def __init__(self, course: Course) -> None:
-        self._course, self._ground = course, course.ground
+    def __init__(self, course: Course, number: int) -> None:
+        self._course, self._ground, self._number = course, course.ground, number
         self._legs: list[Leg] = []
-        self._bad: dict[int, int] = {}  # boxes that could not be taken, and how often
+        self._tried: dict[int, int] = {}  # boxes, and how often they were to be fetched
         self._waits = 0
+        self.claimed: set[int] = set()  # columns where others should not stand
 
     def act(self, body: Body) -> Action:
         """Return the action of a step."""
@@ -93,44 +128,130 @@ class Mind:
                 if self._waits > 0 or not body.is_standing:
                     self._waits -= 1
                     return STAND
+                self.claimed = set()
                 self._think(body)
                 if not self._legs:
-                    self._waits = PATIENCE
                     return STAND
             action = self._legs[0].act(body)
             if action is not None:
                 return action
-            over = self._legs.pop(0)
-            if over.has_failed:
+            if self._legs.pop(0).has_failed:
                 self._legs.clear()
         return STAND
 
     # ---- thinking
 
     def _think(self, body: Body) -> None:
-        ground = self._ground
-        here = ground.place_of(body.x, body.y, body.feet)
-        if here == NOWHERE:
-            return
-        route = self._to_pad(here)
+        here = self._ground.place_of(body.x, body.y, body.feet)
+        route = self._to_pad(here) if here != NOWHERE else None
+        self._waits = PATIENCE
         if route is None:
             return
-        if route.boxes == 0:
-            self._legs = legs_of(ground, route, True, None)
+        if self._take_diamond(route):
             return
-        stage = self._stage(route)
-        first = next(k for k, step in enumerate(route.steps) if step.boxes)
-        if stage is None or first < stage:
-            self._build(body, route, first)
+        if route.boxes == 0:
+            self._finish(route)
+        elif not self._course.builds:
+            self._legs = legs_of(self._ground, route, True, None)
+        elif self._is_builder():
+            self._work(body, route)
         else:
-            self._cross(body, route, stage)
+            self._follow(route)
 
     def _to_pad(self, place: int) -> Route | None:
-        for on_walls in (False, True):  # which is a way for the desperate
-            search = Search(self._ground, place, self._course.pad, True, (), on_walls)
+        """Return the way to the pad, to a free place of it if there is one."""
+        course = self._course
+        blocked = course.others(self._number)
+        for goals, on_walls in ((course.pad - blocked, False), (course.pad, True)):
+            search = Search(self._ground, place, goals, True, blocked, on_walls)
             if search.found != NOWHERE:
                 return search.route(search.found)
         return None
+
+    def _go(self, route: Route, stops: bool, heading: float | None = None) -> None:
+        """Follow a route, and claim it."""
+        self._legs = legs_of(self._ground, route, stops, heading)
+        self.claimed = {self._ground.column(place) for place in route.places()}
+
+    def _finish(self, route: Route) -> None:
+        if self._course.builder == self._number:
+            self._course.builder = NOWHERE
+        if route.steps:
+            self._go(route, True)
+            return
+        self._waits = 15
+        self._yield(self._course.pad)
+
+    def _take_diamond(self, route: Route) -> bool:
+        """Go to a diamond that is near the way; return whether there is one."""
+        diamonds = self._course.diamonds
+        if not diamonds:
+            return False
+        here = Search(self._ground, route.start)
+        for cost, place in sorted((here.cost[d], d) for d in diamonds if d in here.cost):
+            after = self._to_pad(place)
+            if after is None or after.boxes > route.boxes:
+                continue
+            way = here.route(place)
+            if way is not None and way.steps and cost + after.cost < route.cost + DETOUR:
+                self._go(way, False)
+                return True
+        return False
+
+    # ---- other agents
+
+    def _is_builder(self) -> bool:
+        """Whether this agent builds; the first that needs boxes while nobody does."""
+        if self._course.builder == NOWHERE:
+            self._course.builder = self._number
+        return self._course.builder == self._number
+
+    def _follow(self, route: Route) -> None:
+        """Make room for the builder, or go after it."""
+        self._waits = 10
+        if self._yield(None):
+            return
+        builder = self._course.places[self._course.builder]
+        search = Search(self._ground, route.start, (builder,), False, ())
+        way = search.route(builder)
+        if way is not None and len(way.steps) > BEHIND:
+            self._go(Route(way.start, way.steps[: -BEHIND // 2], 0.0), True)
+            self.claimed = set()
+
+    def _yield(self, within: set[int] | None) -> bool:
+        """Leave a place that others have claimed; return whether there is a better one near."""
+        ground, course = self._ground, self._course
+        claimed = set().union(*(mind.claimed for mind in course.minds if mind is not self))
+        here = course.places[self._number]
+        if ground.column(here) not in claimed:
+            return False
+        search = Search(ground, here, (), False, course.others(self._number))
+        taken = course.others(self._number)
+        free = [
+            (cost, place)
+            for place, cost in search.cost.items()
+            if ground.column(place) not in claimed
+            and place not in taken
+            and (within is None or place in within)
+        ]
+        way = search.route(min(free)[1]) if free else None
+        if way is None or not way.steps:
+            return False
+        self._legs = legs_of(ground, way, True, None)
+        return True
+
+    # ---- boxes
+
+    def _work(self, body: Body, route: Route) -> None:
+        """Put a box where the route needs its first one, or fetch one; or take a step for good."""
+        stage = self._stage(route)
+        first = next(k for k, step in enumerate(route.steps) if step.boxes)
+        if stage is not None and stage < first:
+            self._cross(body, route, stage)
+        elif body.is_carrying:
+            self._put(route, first)
+        else:
+            self._fetch(route, route.places()[first])
 
     def _stage(self, route: Route) -> int | None:
         """Return the first step of a route that does not lead back; None: all do."""
@@ -141,113 +262,72 @@ class Mind:
             is_down = step.how == routes.DROP or (
                 step.how == routes.JUMP and self._height(step.place) < self._height(places[k])
             )
-            if is_down and not self._leads(step.place, places[k]):
+            if is_down and places[k] not in routes.reached(self._ground, step.place, places[k]):
                 return k
         return None
 
     def _height(self, place: int) -> int:
         return self._ground.cell(place)[2]
 
-    def _leads(self, place: int, goal: int) -> bool:
-        return goal in routes.reached(self._ground, place, goal)
-
-    # ---- boxes
-
-    def _build(self, body: Body, route: Route, step: int) -> None:
-        """Put a box where the route needs its first one, or fetch one for it."""
-        if body.is_carrying:
-            self._put(route, step)
-        else:
-            self._fetch(body, route, route.places()[step])
-
     def _put(self, route: Route, step: int) -> None:
         """Go along a route and put the box on the column of a step, from the place before it."""
-        places = route.places()
-        before, column = places[step], route.steps[step].place
+        before, column = route.places()[step], route.steps[step].place
         part = Route(route.start, route.steps[:step], 0.0)
-        self._legs = [*legs_of(self._ground, part, True, self._heading(before, column))]
+        self._go(part, True, self._heading(before, column))
         self._legs.append(Hands(self._ground, before, column))
+        self.claimed.add(self._ground.column(column))
 
     def _cross(self, body: Body, route: Route, step: int) -> None:
         """Take what is needed behind a step that does not lead back, then take the step."""
         lacking = self._lacking(route, step)
+        before, target = route.places()[step], route.steps[step].place
         if lacking > 0 and not body.is_carrying:
-            if self._fetch(body, route, route.places()[step]):
+            if self._fetch(route, before):
                 return
-        elif lacking > 1 and self._is_floor(route.places()[step], route.steps[step].place):
+        elif lacking > 1 and supply.holds(self._ground, before, target):
             self._put(route, step)
             return
-        part = Route(route.start, route.steps[: step + 1], 0.0)
-        self._legs = legs_of(self._ground, part, False, None)
-
-    def _is_floor(self, place: int, target: int) -> bool:
-        """Whether a box that is put down before a place, towards another, comes to rest."""
-        (x, y, z), (to_x, to_y, _) = (self._ground.cell(n) for n in (place, target))
-        ahead = x + (to_x > x) - (to_x < x), y + (to_y > y) - (to_y < y), z
-        return self._ground.rest(self._ground.number(ahead)) != NOWHERE
+        self._go(Route(route.start, route.steps[: step + 1], 0.0), False)
 
     def _lacking(self, route: Route, step: int) -> int:
         """Return how many boxes have to be brought over a step that does not lead back."""
         ground, places = self._ground, route.places()
-        behind = [
-            k + 1
-            for k in range(step, len(route.steps))
-            if not route.steps[k].boxes and (k == step or route.steps[k].how != routes.WALK)
-        ]
+        columns = {ground.column(place) for place in places}
         reached: set[int] = set()
         first_at: dict[int, int] = {}
-        for k in behind:
-            if not ground.is_place(places[k]):
-                continue
-            if places[k] not in reached:
-                reached |= routes.reached(ground, places[k])
-            for box in ground.boxes():
-                if box not in first_at and self._stands(box, reached) != []:
-                    first_at[box] = k
         most, needed = 0, 0
-        for k, one in enumerate(route.steps[step + 1 :], step + 1):
-            needed += one.boxes
-            supply = sum(at <= k for at in first_at.values())
-            most = max(most, needed - supply)
+        for k in range(step + 1, len(places)):
+            if ground.is_place(places[k]) and places[k] not in reached:
+                reached |= routes.reached(ground, places[k])
+                for box in ground.boxes():
+                    is_free = box not in first_at and ground.column(box) not in columns
+                    if is_free and supply.stands(ground, box, reached):
+                        first_at[box] = k
+            if k < len(route.steps):
+                needed += route.steps[k].boxes
+                most = max(most, needed - len(first_at))
         return most
 
-    def _stands(self, box: int, reached: Collection[int]) -> list[int]:
-        """Return the places, of those reached, from which hands take a box."""
-        cells, ground = self._ground.cells, self._ground
-        if cells[box + 1]:
-            return []
-        found = []
-        for side in ground.sides:
-            for lower in (0, 1, 2):
-                place = box + side - lower
-                if place not in reached or cells[box + side]:
-                    continue
-                # Hands take the lower of two cells first, where nothing is on top of it.
-                if lower == 2 and cells[place + 2]:
-                    continue
-                found.append(place)
-        return found
-
-    def _fetch(self, body: Body, route: Route, before: int) -> bool:
+    def _fetch(self, route: Route, before: int) -> bool:
         """Go and take the box that is soonest at a place; return whether there is one."""
-        ground = self._ground
-        here = Search(ground, route.start)
-        there = Search(ground, before)
+        ground, blocked = self._ground, self._course.others(self._number)
+        here = Search(ground, route.start, (), False, blocked)
+        there = Search(ground, before, (), False, blocked)
         options = []
         for box in ground.boxes():
             stands = [
                 (here.cost[place] + there.cost.get(place, 500.0), place)
-                for place in self._stands(box, here.cost)
+                for place in supply.stands(ground, box, here.cost)
             ]
             if stands:
                 cost, place = min(stands)
-                options.append((cost + 100 * self._bad.get(box, 0), box, place))
-        supply = self._spare(route, here.cost)
-        others = []
+                options.append((cost + 100 * self._tried.get(box, 0), box, place))
+        enough = supply.spare(ground, route.places(), here.cost)
         columns = {ground.column(place) for place in route.places()}
+        others = []
         for cost, box, place in sorted(options)[:CHOICES]:
             needed, left = self._after(box, place)
-            if needed <= route.boxes and left >= min(supply, needed) - 1:
+            if needed <= route.boxes and left >= min(enough, needed) - 1:
                 return self._take(here, box, place)
             # What takes a step back, or boxes out of reach, is better than to stand still.
             if ground.column(box) not in columns:
@@ -257,30 +337,29 @@ class Mind:
     def _take(self, here: Search, box: int, place: int) -> bool:
         way = here.route(place)
         assert way is not None  # it was reached
-        self._bad[box] = self._bad.get(box, 0) + 1
-        self._legs = legs_of(self._ground, way, True, self._heading(place, box))
+        self._tried[box] = self._tried.get(box, 0) + 1
+        self._go(way, True, self._heading(place, box))
         self._legs.append(Hands(self._ground, place, box, box))
         return True
 
     def _after(self, box: int, place: int) -> tuple[int, int]:
-        """Return how many boxes the way needs once one is taken from a place, and can be had."""
-        ground = self._ground
+        """Return how many boxes the way needs once one is taken from a place, and can be had.
+
+        Others that could not come after count as a way that needs very many.
+        """
+        ground, course = self._ground, self._course
+        came = routes.reached(ground, place)
         ground.take(box)
         route = self._to_pad(place) if ground.is_place(place) else None
-        left = 0
+        needed, left = 999, 0
         if route is not None:
-            left = self._spare(route, routes.reached(ground, place))
+            left = supply.spare(ground, route.places(), routes.reached(ground, place))
+            needed = route.boxes
+            for other in course.others(self._number):
+                follows = place in routes.reached(ground, other, place)
+                needed += 0 if follows or other in course.pad or other not in came else 99
         ground.put(box)
-        return (999, 0) if route is None else (route.boxes, left)
-
-    def _spare(self, route: Route, reached: Collection[int]) -> int:
-        """Return how many boxes can be taken from these places, without those under a route."""
-        ground = self._ground
-        columns = {ground.column(place) for place in route.places()}
-        return sum(
-            ground.column(box) not in columns and bool(self._stands(box, reached))
-            for box in ground.boxes()
-        )
+        return needed, left
 
     def _heading(self, place: int, target: int) -> float:
         at, to = self._ground.middle(place), self._ground.middle(target)
