@@ -19,7 +19,7 @@ AIR_PUSH, AIR_SPEED = 3 * STEP, 1.0  # [m/s]
 WALK = 4.5  # highest speed [m/s]
 FALL, JUMP = 13.72 * STEP, 6.2  # what a step of falling adds, and a jump's speed [m/s]
 FEET = 0.855  # below the middle of a body [m]
-REACH = 1.0  # how far ahead hands are [m]
+_CLOSE = 0.3  # of a point, where single pushes go too far [m]
 
 # Moves and strafes, the best first where several are as good: on, aside, back, none.
 WAYS = ((1, 0), (1, 1), (1, 2), (0, 1), (0, 2), (2, 1), (2, 2), (2, 0), (0, 0))
@@ -100,6 +100,10 @@ def to_rest(body: Body, yaw: float, target: tuple[float, float]) -> tuple[tuple[
     first = _pushed(np.array([body.vx, body.vy]), wish)
     moved = at + first * STEP
     first = _slowed(first, FRICTION)
+    rest = moved + _coast(first)
+    away = np.hypot(rest[:, 0] - aim[0], rest[:, 1] - aim[1])
+    if away.min() > _CLOSE:
+        return WAYS[int(np.argmin(away))], float(away.min())
     second = _pushed(first[:, np.newaxis], wish[np.newaxis])
     rest = moved[:, np.newaxis] + second * STEP
     rest = rest + _coast(_slowed(second, FRICTION))

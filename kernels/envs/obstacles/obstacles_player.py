@@ -132,6 +132,7 @@ class Mind:
                 self._think(body)
                 if not self._legs:
                     return STAND
+                self._waits = 0
             action = self._legs[0].act(body)
             if action is not None:
                 return action
@@ -190,7 +191,8 @@ class Mind:
         here = Search(self._ground, route.start)
         for cost, place in sorted((here.cost[d], d) for d in diamonds if d in here.cost):
             after = self._to_pad(place)
-            if after is None or after.boxes > route.boxes:
+            returns = route.start in routes.reached(self._ground, place, route.start)
+            if after is None or after.boxes > route.boxes or (route.boxes and not returns):
                 continue
             way = here.route(place)
             if way is not None and way.steps and cost + after.cost < route.cost + DETOUR:
