@@ -138,6 +138,7 @@ class Search:
         may_build: Whether boxes may be placed.
         blocked: Places that are taken by others, and cost extra.
         on_walls: Whether ways may lead over the tops of outer walls.
+        closed: Places that no way may lead to.
     """
 
     def __init__(
@@ -148,6 +149,7 @@ class Search:
         may_build: bool = False,
         blocked: Collection[int] = (),
         on_walls: bool = False,
+        closed: Collection[int] = (),
     ) -> None:
         self._start = start
         self.cost: dict[int, float] = {start: 0.0}
@@ -168,6 +170,8 @@ class Search:
                     continue
                 total = cost + move.cost
                 if total < costs.get(move.place, 1e9):
+                    if move.place in closed:
+                        continue
                     if may_build and self._meets_itself(ground, place, move):
                         continue
                     costs[move.place] = total

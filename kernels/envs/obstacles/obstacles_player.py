@@ -26,6 +26,7 @@ CHOICES = 8  # of boxes that are looked at before one is fetched
 PATIENCE = 45  # steps until an agent that knows no way looks again
 DETOUR = 45.0  # cost of a way to a diamond and on, more than without it
 HURRY = 0.35  # share of the time below which diamonds are left alone
+DOORS = 5  # ways that are compared where boxes run out
 BEHIND = 16  # steps of a route at which followers go after the builder
 
 
@@ -77,6 +78,7 @@ class Course:
         self.places = [NOWHERE] * agents  # of all agents; the last known where one is in the air
         self.builder = 0
         self.diamonds: set[int] = set()
+        self.closed: set[int] = set()  # places that routes avoid
         self._cells: list[Any] = []
 
     def act(
@@ -144,7 +146,7 @@ class Mind:
 
     def _think(self, body: Body) -> None:
         here = self._ground.place_of(body.x, body.y, body.feet)
-        route = self._to_pad(here) if here != NOWHERE else None
+        route = self._choose(here, body) if here != NOWHERE else None
         self._waits = PATIENCE
         if route is None:
             return
@@ -159,12 +161,45 @@ class Mind:
         else:
             self._follow(route)
 
+    def _choose(self, place: int, body: Body) -> Route | None:
+        """Return the way to the pad, one that does not run out of boxes if there is one.
+
+        Ways over walls that were not meant, such as into a neighbouring platform, may need fewer
+        boxes than the course has for them in all, but more than lie before them.
+        """
+        course, route = self._course, self._to_pad(place)
+        kept, best = set(course.closed), (99, 99)
+        for _ in range(DOORS):
+            if route is None or route.boxes == 0:
+                break
+            found = self._deficit(route, 0) - int(body.is_carrying), route.boxes
+            if found < best:
+                best, kept = found, set(course.closed)
+            if found[0] <= 0:
+                break
+            course.closed |= self._top_of(route)
+            route = self._to_pad(place)
+        course.closed = kept
+        return self._to_pad(place)
+
+    def _top_of(self, route: Route) -> set[int]:
+        """Return the level places to which the first boxes of a route lead."""
+        first = next(k for k, step in enumerate(route.steps) if step.boxes)
+        after = (step.place for step in route.steps[first:] if not step.boxes)
+        found = set(left := [next(after)])
+        while left:
+            for move in routes.moves(self._ground, left.pop()):
+                if move.how == routes.WALK and not move.boxes and move.place not in found:
+                    found.add(move.place)
+                    left.append(move.place)
+        return found
+
     def _to_pad(self, place: int) -> Route | None:
         """Return the way to the pad, to a free place of it if there is one."""
         course = self._course
-        blocked = course.others(self._number)
+        blocked, closed = course.others(self._number), course.closed
         for goals, on_walls in ((course.pad - blocked, False), (course.pad, True)):
-            search = Search(self._ground, place, goals, True, blocked, on_walls)
+            search = Search(self._ground, place, goals, True, blocked, on_walls, closed)
             if search.found != NOWHERE:
                 return search.route(search.found)
         return None
@@ -281,7 +316,7 @@ class Mind:
 
     def _cross(self, body: Body, route: Route, step: int) -> None:
         """Take what is needed behind a step that does not lead back, then take the step."""
-        lacking = self._lacking(route, step)
+        lacking = self._deficit(route, step + 1)
         before, target = route.places()[step], route.steps[step].place
         if lacking > 0 and not body.is_carrying:
             if self._fetch(route, before):
@@ -291,21 +326,21 @@ class Mind:
             return
         self._go(Route(route.start, route.steps[: step + 1], 0.0), False)
 
-    def _lacking(self, route: Route, step: int) -> int:
-        """Return how many boxes have to be brought over a step that does not lead back."""
+    def _deficit(self, route: Route, begin: int) -> int:
+        """Return how many boxes more than there are a route needs from one of its places on."""
         ground, places = self._ground, route.places()
         columns = {ground.column(place) for place in places}
         reached: set[int] = set()
         first_at: dict[int, int] = {}
-        most, needed = 0, 0
-        for k in range(step + 1, len(places)):
+        most, needed = -99, 0
+        for k in range(begin, len(places)):
             if ground.is_place(places[k]) and places[k] not in reached:
                 reached |= routes.reached(ground, places[k])
                 for box in ground.boxes():
                     is_free = box not in first_at and ground.column(box) not in columns
                     if is_free and supply.stands(ground, box, reached):
                         first_at[box] = k
-            if k < len(route.steps):
+            if k < len(route.steps) and route.steps[k].boxes:
                 needed += route.steps[k].boxes
                 most = max(most, needed - len(first_at))
         return most
