@@ -19,6 +19,7 @@ AIR_PUSH, AIR_SPEED = 3 * STEP, 1.0  # [m/s]
 WALK = 4.5  # highest speed [m/s]
 FALL, JUMP = 13.72 * STEP, 6.2  # what a step of falling adds, and a jump's speed [m/s]
 FEET = 0.855  # below the middle of a body [m]
+_LIP = 0.72  # ahead of the middle of a cell, where a body falls off its edge [m]
 _CLOSE = 0.3  # of a point, where single pushes go too far [m]
 
 # Moves and strafes, the best first where several are as good: on, aside, back, none.
@@ -110,6 +111,42 @@ def to_rest(body: Body, yaw: float, target: tuple[float, float]) -> tuple[tuple[
     away = np.hypot(rest[..., 0] - aim[0], rest[..., 1] - aim[1])
     best = int(np.argmin(away.min(axis=1) + 1e-4 * np.arange(len(WAYS))))
     return WAYS[best], float(away[best].min())
+
+
+def over_edge(
+    body: Body, yaw: float, start: tuple[float, float], along: tuple[float, float], height: float
+) -> tuple[int, int]:
+    """Return the way of pushing with which a body falls off an edge close to its foot.
+
+    A push on the ground is fast, and in the air little is lost. So the body has to come to the
+    edge while it slides to rest.
+
+    Args:
+        body: It stands before the edge.
+        yaw: Its heading after the step's turn.
+        start: The middle of its cell; the edge is half a metre ahead.
+        along: The direction across the edge.
+        height: Of the feet above the ground below.
+    """
+    steps = flight(height, 0.0)
+    lost = AIR_PUSH * steps * (steps + 1) / 2  # of the way in the air, by pushing back
+    gone = (body.x - start[0]) * along[0] + (body.y - start[1]) * along[1]
+    pushes = PUSH * (wishes(yaw) @ np.array(along))
+    speed = body.vx * along[0] + body.vy * along[1]
+    ways = len(WAYS)
+    at, left = np.full(ways * ways, gone), np.full(ways * ways, False)
+    now, off = np.full(ways * ways, speed), np.zeros(ways * ways)
+    for k in range(6):
+        push = np.repeat(pushes, ways) if k == 0 else np.tile(pushes, ways) if k == 1 else 0.0
+        now = np.where(left, now, np.clip(now + push, -WALK, WALK))
+        at = np.where(left, at, at + now * STEP)
+        leaves = ~left & (at > _LIP)
+        off = np.where(leaves, at + np.maximum(now * steps - lost, now * 2) * STEP, off)
+        left |= leaves
+        now = np.where(left, now, np.sign(now) * np.maximum(np.abs(now) - FRICTION, 0))
+    # From here a push slides over the edge slowly.
+    cost = np.where(left, 1.5 * np.abs(off - 0.95), 1.0 + np.abs(at - 0.3))
+    return WAYS[int(np.argmin(cost.reshape(ways, ways).min(axis=1) + 1e-4 * np.arange(ways)))]
 
 
 def to_run(body: Body, yaw: float, target: tuple[float, float]) -> tuple[int, int]:

@@ -157,8 +157,7 @@ class Drop(Leg):
         self._from, self._to = ground.middle(place), ground.middle(lower)
         self._level, self._is_careful = ground.cell(lower)[2], is_careful
         self._start = ground.cell(place)[2]
-        dx, dy = self._to[0] - self._from[0], self._to[1] - self._from[1]
-        self._edge = self._from[0] + 0.88 * dx, self._from[1] + 0.88 * dy
+        self._along = self._to[0] - self._from[0], self._to[1] - self._from[1]
 
     def choose(self, body: Body) -> Action | None:
         """Go over the edge slowly where more than the ground waits behind it."""
@@ -171,7 +170,8 @@ class Drop(Leg):
             way = motion.to_land(body, yaw, self._to, body.feet - self._level)
             return _action(way, turn)
         if self._is_careful:
-            return _action(motion.to_rest(body, yaw, self._edge)[0], turn)
+            height = body.feet - self._level
+            return _action(motion.over_edge(body, yaw, self._from, self._along, height), turn)
         return _action(motion.to_run(body, yaw, self._to), turn)
 
 

@@ -178,7 +178,7 @@ class Mind:
             if found[0] <= 0:
                 break
             course.closed |= self._top_of(route)
-            route = self._to_pad(place)
+            route = self._search(place, False)
         course.closed = kept
         return self._to_pad(place)
 
@@ -195,10 +195,13 @@ class Mind:
         return found
 
     def _to_pad(self, place: int) -> Route | None:
-        """Return the way to the pad, to a free place of it if there is one."""
+        """Return the way to the pad; over the tops of outer walls only if there is no other."""
+        return self._search(place, False) or self._search(place, True)
+
+    def _search(self, place: int, on_walls: bool) -> Route | None:
         course = self._course
-        blocked, closed = course.others(self._number), course.closed
-        for goals, on_walls in ((course.pad - blocked, False), (course.pad, True)):
+        blocked, closed = course.others(self._number), () if on_walls else course.closed
+        for goals in (course.pad - blocked, course.pad):
             search = Search(self._ground, place, goals, True, blocked, on_walls, closed)
             if search.found != NOWHERE:
                 return search.route(search.found)
