@@ -91,10 +91,13 @@ def _pushed(velocity: Array, wish: Array) -> Array:
     return _slowed(velocity + wish * PUSH, 100 * STEP, WALK)
 
 
-def to_rest(body: Body, yaw: float, target: tuple[float, float]) -> tuple[tuple[int, int], float]:
-    """Return the way of pushing after which a body rests nearest to a point, and how near [m].
+def to_rest(
+    body: Body, yaw: float, target: tuple[float, float]
+) -> tuple[tuple[int, int], tuple[int, int] | None]:
+    """Return the ways of pushing in this step and the next after which a body rests at a point.
 
-    Two steps ahead: a push and one against it move a body less than any single push.
+    Near the point a push and one against it move a body less than any single push; farther away
+    one push is looked for, and the second is None.
     """
     wish = wishes(yaw)
     at, aim = np.array([body.x, body.y]), np.array(target)
@@ -104,13 +107,13 @@ def to_rest(body: Body, yaw: float, target: tuple[float, float]) -> tuple[tuple[
     rest = moved + _coast(first)
     away = np.hypot(rest[:, 0] - aim[0], rest[:, 1] - aim[1])
     if away.min() > _CLOSE:
-        return WAYS[int(np.argmin(away))], float(away.min())
+        return WAYS[int(np.argmin(away))], None
     second = _pushed(first[:, np.newaxis], wish[np.newaxis])
     rest = moved[:, np.newaxis] + second * STEP
     rest = rest + _coast(_slowed(second, FRICTION))
     away = np.hypot(rest[..., 0] - aim[0], rest[..., 1] - aim[1])
     best = int(np.argmin(away.min(axis=1) + 1e-4 * np.arange(len(WAYS))))
-    return WAYS[best], float(away[best].min())
+    return WAYS[best], WAYS[int(np.argmin(away[best]))]
 
 
 def over_edge(

@@ -27,6 +27,7 @@ class Leg:
     def __init__(self) -> None:
         self.steps = 0
         self.has_failed = False
+        self._second: tuple[int, int] | None = None  # of a push and one against it
 
     def act(self, body: Body) -> Action | None:
         """Return the action of this step; None: the leg is over."""
@@ -39,6 +40,14 @@ class Leg:
     def choose(self, body: Body) -> Action | None:
         """Return the action of this step; None: the leg is over."""
         raise NotImplementedError
+
+    def rest_at(self, body: Body, turn: int, yaw: float, point: tuple[float, float]) -> Action:
+        """Return an action towards rest at a point; goes through with what it began."""
+        if self._second is not None and turn == 0:
+            way, self._second = self._second, None
+        else:
+            way, self._second = motion.to_rest(body, yaw, point)
+        return _action(way, turn)
 
     def fail(self) -> None:
         """Note that it cannot be done."""
@@ -95,10 +104,9 @@ class Walk(Leg):
             is_there = away < NEAR and body.speed < 0.4
             if is_there and (turn == 0 or self._heading is None):
                 return None
-            way, _ = motion.to_rest(body, yaw, point)
-            return _action(way, turn)
+            return self.rest_at(body, turn, yaw, point)
         if away < 1.2:  # a corner: not too fast, or it swings wide
-            return _action(motion.to_rest(body, yaw, point)[0], turn)
+            return self.rest_at(body, turn, yaw, point)
         return _action(motion.to_run(body, yaw, point), turn)
 
     def _is_straight(self, body: Body, after: tuple[float, float]) -> bool:
@@ -130,7 +138,7 @@ class Climb(Leg):
         if body.is_standing and is_up:
             if away < 0.62:
                 return None
-            return _action(motion.to_rest(body, yaw, self._to)[0], turn)
+            return self.rest_at(body, turn, yaw, self._to)
         if not body.is_standing:
             if is_up and body.climb < 3:
                 way = motion.to_land(body, yaw, self._to, body.feet - self._level)
@@ -139,7 +147,7 @@ class Climb(Leg):
             return _action(way, turn)
         aside = self._aside(body)
         if aside > 0.22 or away > 1.35 or (away > 1.1 and body.speed > 2.5):
-            return _action(motion.to_rest(body, yaw, self._from)[0], turn)
+            return self.rest_at(body, turn, yaw, self._from)
         return _action(motion.to_run(body, yaw, self._to), turn, jump=1)
 
     def _aside(self, body: Body) -> float:
@@ -212,7 +220,7 @@ class Leap(Leg):
             away = math.hypot(body.x - self._from[0], body.y - self._from[1])
             turn, yaw = motion.turn_to(body, self._heading)
             if away > 0.12 or body.speed > 0.3:
-                return _action(motion.to_rest(body, yaw, self._from)[0], turn)
+                return self.rest_at(body, turn, yaw, self._from)
             self._yaw, self._way = motion.aligned(body.yaw, self._heading)
         turn, yaw = motion.turn_to(body, self._yaw)
         if abs(math.remainder(yaw - self._yaw, 2 * math.pi)) > 0.02:
@@ -269,7 +277,7 @@ class Hands(Leg):
             return _action((0, 0), turn, interact=int(can))
         away = math.hypot(body.x - self._at[0], body.y - self._at[1])
         if away > NEAR + 0.06 or body.speed > 0.5:
-            return _action(motion.to_rest(body, yaw, self._at)[0], turn)
+            return self.rest_at(body, turn, yaw, self._at)
         error = math.remainder(motion.heading_to(body, self._to) - yaw, 2 * math.pi)
         if abs(error) > _STEADY + 0.02:
             return _action((0, 0), turn)

@@ -9,6 +9,7 @@ the pad once they can. Diamonds are taken where that is not far.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -175,9 +176,10 @@ class Mind:
             found = self._deficit(route, 0) - int(body.is_carrying), route.boxes
             if found < best:
                 best, kept = found, set(course.closed)
-            if found[0] <= 0:
+            top = self._top_of(route)
+            if found[0] <= 0 or not top:
                 break
-            course.closed |= self._top_of(route)
+            course.closed |= top
             route = self._search(place, False)
         course.closed = kept
         return self._to_pad(place)
@@ -186,7 +188,7 @@ class Mind:
         """Return the level places to which the first boxes of a route lead."""
         first = next(k for k, step in enumerate(route.steps) if step.boxes)
         after = (step.place for step in route.steps[first:] if not step.boxes)
-        found = set(left := [next(after)])
+        found = set(left := list(itertools.islice(after, 1)))  # none where boxes end on the pad
         while left:
             for move in routes.moves(self._ground, left.pop()):
                 if move.how == routes.WALK and not move.boxes and move.place not in found:
