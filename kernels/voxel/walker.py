@@ -183,6 +183,36 @@ class Drop(Leg):
         return _action(motion.to_run(body, yaw, self._to), turn)
 
 
+class Hop(Leg):
+    """From a place over its edge into the next column, in a jump that begins at rest at the edge.
+
+    A body that walks over an edge keeps its speed; in the air it moves slowly, and where it wants.
+    """
+
+    limit = 130
+
+    def __init__(self, ground: Ground, place: int, lower: int) -> None:
+        super().__init__()
+        at, self._to = ground.middle(place), ground.middle(lower)
+        self._start, self._level = ground.cell(place)[2], ground.cell(lower)[2]
+        dx, dy = self._to[0] - at[0], self._to[1] - at[1]
+        self._edge = at[0] + 0.36 * dx, at[1] + 0.36 * dy
+        self._heading = math.atan2(-dx, dy)
+
+    def choose(self, body: Body) -> Action | None:
+        """Rest at the edge, jump, and steer."""
+        turn, yaw = motion.turn_to(body, self._heading)
+        if not body.is_standing:
+            way = motion.to_land(body, yaw, self._to, body.feet - self._level)
+            return _action(way, turn)
+        if body.feet < self._start - 0.5:
+            return None
+        away = math.hypot(body.x - self._edge[0], body.y - self._edge[1])
+        if away > 0.12 or body.speed > 0.3:
+            return _action(motion.to_rest(body, yaw, self._edge)[0], turn)
+        return _action((0, 0), turn, jump=1)
+
+
 class Leap(Leg):
     """Over what carries nobody, from the middle of a place to that of another in one line."""
 
@@ -287,7 +317,13 @@ class Hands(Leg):
         return _action((0, 0), turn, interact=1)
 
 
-def legs_of(ground: Ground, route: routes.Route, stops: bool, heading: float | None) -> list[Leg]:
+def legs_of(
+    ground: Ground,
+    route: routes.Route,
+    stops: bool,
+    heading: float | None,
+    hops: bool = False,
+) -> list[Leg]:
     """Return the legs of a route that needs no boxes.
 
     Args:
@@ -295,6 +331,7 @@ def legs_of(ground: Ground, route: routes.Route, stops: bool, heading: float | N
         route: The way.
         stops: Whether the body has to rest at its end.
         heading: Where it looks at its end.
+        hops: Whether it jumps down slowly where running off would take it far.
     """
     legs: list[Leg] = []
     place, walked = route.start, []
@@ -307,6 +344,8 @@ def legs_of(ground: Ground, route: routes.Route, stops: bool, heading: float | N
                 walked = []
             if step.how == routes.CLIMB:
                 legs.append(Climb(ground, place, step.place))
+            elif step.how == routes.DROP and hops and _is_far(ground, place, step.place):
+                legs.append(Hop(ground, place, step.place))
             elif step.how == routes.DROP:
                 legs.append(Drop(ground, place, step.place, _is_risky(ground, place, step.place)))
             else:
@@ -315,6 +354,12 @@ def legs_of(ground: Ground, route: routes.Route, stops: bool, heading: float | N
     if walked or stops:
         legs.append(Walk(ground, walked or [place], stops, heading))
     return legs
+
+
+def _is_far(ground: Ground, place: int, lower: int) -> bool:
+    """Whether a drop that is run into is deep, or may end behind the next column."""
+    depth = ground.cell(place)[2] - ground.cell(lower)[2]
+    return depth > 1 or _is_risky(ground, place, lower)
 
 
 def _is_risky(ground: Ground, place: int, lower: int) -> bool:
