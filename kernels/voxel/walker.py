@@ -17,6 +17,7 @@ Action = tuple[int, int, int, int, int, int]  # move, strafe, turn, gaze, jump, 
 STAND: Action = (0, 0, 0, 0, 0, 0)
 NEAR = 0.16  # of the middle of a cell, where hands reach the next one safely [m]
 _STEADY = 0.11  # of a heading, for hands [rad]
+_BOX_HELD = 0.575  # the middle of a carried box, above the feet [m]
 
 
 class Leg:
@@ -315,6 +316,21 @@ class Hands(Leg):
         if self._above > 1:
             return _action((0, 0), turn, jump=1)
         return _action((0, 0), turn, interact=1)
+
+
+class PutHigher(Hands):
+    """Puts down one cell higher than `Hands`: in a jump on the spot."""
+
+    def choose(self, body: Body) -> Action | None:
+        """Turn to the cell, jump, and let go as soon as the box is above the lower cell."""
+        if not body.is_carrying:
+            return None
+        if body.is_standing:
+            action = super().choose(body)
+            return action and (*action[:4], action[5], 0)  # jumps where it would let go
+        turn, _ = motion.turn_to(body, motion.heading_to(body, self._to))
+        feet = body.feet + (body.climb - motion.FALL) * motion.STEP
+        return _action((0, 0), turn, interact=int(feet + _BOX_HELD > self._level + 1.05))
 
 
 def legs_of(
