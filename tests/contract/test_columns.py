@@ -28,7 +28,10 @@ SWEEP = Path(__file__).with_name("column_sweep.py")
 ROOT = SWEEP.parents[2]
 HEADERS = [
     *(ROOT / "tests/kernels/envs" / f"{name}.hpp" for name in ("arena", "herd", "crowd", "wide")),
-    *(ROOT / "tests/kernels/envs" / f"{name}.hpp" for name in ("sandbox", "gallery", "troupe")),
+    *(
+        ROOT / "tests/kernels/envs" / f"{name}.hpp"
+        for name in ("sandbox", "gallery", "troupe", "hill_views")
+    ),
     ROOT / "tests/kernels/envs/maze",
     ROOT / "examples/snow_plough/snow_plough.hpp",
 ]
