@@ -113,8 +113,12 @@ def test_impossible_layouts_are_refused_with_their_line(
 @pytest.mark.parametrize(
     ("place", "what"),
     [
-        ("13.5 8.5 2.06", "an object of the copy"), ("5.5 8.5 2.06", "an object of the model"), ("0.9 5 3", "a wall"),
-        ("18.1 5 3", "a wall"), ("9.5 0.9 3", "a wall"), ("9.5 13.2 3", "a wall"),
+        ("13.5 8.5 2.06", "an object of the copy"),
+        ("5.5 8.5 2.06", "an object of the model"),
+        ("0.9 5 3", "a wall"),
+        ("18.1 5 3", "a wall"),
+        ("9.5 0.9 3", "a wall"),
+        ("9.5 13.2 3", "a wall"),
     ],
 )  # fmt: skip
 def test_agents_of_a_layout_stand_in_no_object_and_no_wall(
