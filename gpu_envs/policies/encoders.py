@@ -2,7 +2,7 @@
 
 `mlp` takes the row as it is; `cnn` runs over fields of three axes (height, width, channels),
 `attention` over fields of two (entities, numbers), and both take what remains as numbers; `patches`
-is for pictures alone.
+and `residual` are for pictures alone.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ _HEADS = 4  # of attention
 _IMAGE = 36  # the least side of a picture at which convolutions have strides
 _PATCH = 4  # pixels of a patch, along each side
 _SMALL = 40  # places of a picture that are not reduced further
+_STAGES = (8, 16, 16)  # channels of each stage of residual blocks
+_BLOCKS = 2  # of a stage
 
 
 class Cnn(nn.Module):
@@ -67,7 +69,40 @@ class Cnn(nn.Module):
         return self.last(torch.cat(parts, -1), head)  # type: ignore[no-any-return]
 
 
-class Patches(nn.Module):
+class _Picture(nn.Module):
+    """What encoders of a picture have in common. They run with channels last in memory."""
+
+    def __init__(self, shape: RowShape, activation: str, name: str, least: int) -> None:
+        super().__init__()
+        if len(shape.shapes) != 1 or len(shape.shapes[0]) != 3:
+            raise ValueError(
+                f"--encoder {name} needs a picture; this observation has {_listed(shape)}"
+            )
+        self.shape, self.activation = shape, ACTIVATIONS[activation]
+        self.gain = GAINS[activation]
+        self.height, self.width, self.depth = _extents(shape, 0)
+        if min(self.height, self.width) < least:
+            raise ValueError(
+                f"--encoder {name} needs {least} x {least} pixels or more; this observation has "
+                f"{_listed(shape)}"
+            )
+
+    def image(self, rows: Tensor) -> Tensor:
+        """Return the pictures: channels are the second axis, and last in memory."""
+        image = rows.view(-1, *self.shape.shapes[0])
+        image = image if self.shape.channels_first else image.movedim(-1, -3)
+        return image.contiguous(memory_format=torch.channels_last)
+
+
+def _convolution(inputs: int, made: int, kernel: int, stride: int, gain: float) -> nn.Conv2d:
+    """Return a convolution; one of 3 x 3 places has a margin of one."""
+    layer = nn.Conv2d(inputs, made, kernel, stride, padding=int(kernel == 3))
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)  # type: ignore[arg-type]  # it has one
+    return layer
+
+
+class Patches(_Picture):
     """A picture's patches as linear layers see them, convolutions that halve it, then layers.
 
     Patches save most of the work of later layers. Pictures with channels last have the layout that
@@ -75,45 +110,66 @@ class Patches(nn.Module):
     """
 
     def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
-        super().__init__()
-        if len(shape.shapes) != 1 or len(shape.shapes[0]) != 3:
-            raise ValueError(
-                f"--encoder patches needs a picture; this observation has {_listed(shape)}"
-            )
-        self.shape, self.activation = shape, ACTIVATIONS[activation]
-        height, width, depth = _extents(shape, 0)
-        if min(height, width) < _PATCH:
-            raise ValueError(
-                f"--encoder patches needs {_PATCH} x {_PATCH} pixels or more; this observation has "
-                f"{_listed(shape)}"
-            )
-        self.convolutions = nn.ModuleList()
-
-        def add(kernel: int, stride: int, margin: int, made: int) -> None:
-            nonlocal depth, height, width
-            layer = nn.Conv2d(depth, made, kernel, stride, margin)
-            nn.init.orthogonal_(layer.weight, GAINS[activation])
-            nn.init.zeros_(layer.bias)  # type: ignore[arg-type]  # it has one
-            self.convolutions.append(layer)
-            height, width = ((n + 2 * margin - kernel) // stride + 1 for n in (height, width))
-            depth = made
-
-        add(_PATCH, _PATCH, 0, _CHANNELS // 2)
-        add(3, 1, 1, _CHANNELS)
+        super().__init__(shape, activation, "patches", _PATCH)
+        height, width = self.height // _PATCH, self.width // _PATCH
+        made = [_convolution(self.depth, _CHANNELS // 2, _PATCH, _PATCH, self.gain)]
+        made.append(_convolution(_CHANNELS // 2, _CHANNELS, 3, 1, self.gain))
         while height * width > _SMALL:
-            add(3, 2, 1, _CHANNELS)
+            made.append(_convolution(_CHANNELS, _CHANNELS, 3, 2, self.gain))
+            height, width = _half(height), _half(width)
+        self.convolutions = nn.ModuleList(made)
         self.convolutions.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.last = Mlp(height * width * _CHANNELS, widths, activation)
+        self.outputs = self.last.outputs
+
+    def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
+        """Return the last layer's activations, or a linear head's outputs from them."""
+        image = self.image(rows)
+        for layer in self.convolutions:
+            image = self.activation(layer(image))
+        return self.last(image.flatten(1), head)  # type: ignore[no-any-return]
+
+
+class _Stage(nn.Module):
+    """Halves a picture by the greatest of every 3 x 3 places, then adds what blocks make of it."""
+
+    def __init__(self, inputs: int, made: int, activation: str) -> None:
+        super().__init__()
+        self.activation, gain = ACTIVATIONS[activation], GAINS[activation]
+        self.first = _convolution(inputs, made, 3, 1, 1.0)
+        # The blocks of all stages together add about as much as they see.
+        added = gain / math.sqrt(_BLOCKS * len(_STAGES))
+        inner = [_convolution(made, made, 3, 1, gain) for _ in range(_BLOCKS)]
+        outer = [_convolution(made, made, 3, 1, added) for _ in range(_BLOCKS)]
+        self.inner, self.outer = nn.ModuleList(inner), nn.ModuleList(outer)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return a picture of half the height and width."""
+        x = nn.functional.max_pool2d(self.first(x), 3, 2, 1)
+        for inner, outer in zip(self.inner, self.outer, strict=True):
+            x = x + outer(self.activation(inner(self.activation(x))))
+        return x
+
+
+class Residual(_Picture):
+    """Stages of residual blocks that halve a picture, then layers (Espeholt et al. 2018)."""
+
+    def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
+        super().__init__(shape, activation, "residual", 1)
+        height, width, depth = self.height, self.width, self.depth
+        stages = []
+        for made in _STAGES:
+            stages.append(_Stage(depth, made, activation))
+            height, width, depth = _half(height), _half(width), made
+        self.stages = nn.Sequential(*stages)
+        self.stages.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.last = Mlp(height * width * depth, widths, activation)
         self.outputs = self.last.outputs
 
     def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
         """Return the last layer's activations, or a linear head's outputs from them."""
-        image = rows.view(-1, *self.shape.shapes[0])
-        image = image if self.shape.channels_first else image.movedim(-1, -3)
-        image = image.contiguous(memory_format=torch.channels_last)
-        for layer in self.convolutions:
-            image = self.activation(layer(image))
-        return self.last(image.flatten(1), head)  # type: ignore[no-any-return]
+        seen = self.activation(self.stages(self.image(rows)))
+        return self.last(seen.flatten(1), head)  # type: ignore[no-any-return]
 
 
 class Attention(nn.Module):
@@ -169,6 +225,11 @@ class Attention(nn.Module):
         return self.last(torch.cat((x[:, 0], mean), -1), head)  # type: ignore[no-any-return]
 
 
+def _half(places: int) -> int:
+    """Return how many places of a side remain at a stride of two, with a margin of one."""
+    return (places + 1) // 2
+
+
 def _extents(shape: RowShape, field: int) -> tuple[int, ...]:
     """Return height, width and channels of a field of three axes."""
     extents = shape.shapes[field]
@@ -183,5 +244,5 @@ def encoder(shape: RowShape, options: PolicyOptions) -> nn.Module:
     """Return the encoder that the configuration names."""
     if options.encoder == "mlp":
         return Mlp(sum(shape.sizes), options.widths, options.activation)
-    kinds = {"cnn": Cnn, "patches": Patches, "attention": Attention}
+    kinds = {"cnn": Cnn, "patches": Patches, "residual": Residual, "attention": Attention}
     return kinds[options.encoder](shape, options.widths, options.activation)

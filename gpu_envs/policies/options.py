@@ -73,8 +73,9 @@ class PolicyOptions:
         "mlp",
         "network",
         "cnn: convolutions over fields of three axes; patches: over a picture, from patches of "
-        "4 x 4 pixels on; attention: over fields of two axes (entities)",
-        choices=("mlp", "cnn", "patches", "attention"),
+        "4 x 4 pixels on; residual: over a picture, with residual blocks; attention: over fields "
+        "of two axes (entities)",
+        choices=("mlp", "cnn", "patches", "residual", "attention"),
         by_role=True,
     )
     blind: bool = option(

@@ -116,6 +116,7 @@ def test_fields_of_a_real_game_equal_its_flat_row(parameters: dict[str, Any]) ->
         ("cnn", ["--encoder cnn", "three axes", "place (2,), speed scalar, legs (2, 2)"]),
         ("attention", ["--encoder attention", "two axes", "pixels (64, 64, 3)"]),
         ("patches", ["--encoder patches", "a picture", "place (2,), speed scalar, legs (2, 2)"]),
+        ("residual", ["--encoder residual", "a picture", "place (2,), speed scalar, legs (2, 2)"]),
     ],
 )
 def test_a_missing_field_is_said_with_what_there_is(encoder: str, words: list[str]) -> None:
@@ -135,7 +136,7 @@ def test_images_of_any_size_are_seen(size: tuple[int, int, int]) -> None:
     assert outputs.shape == (2, 3) and torch.isfinite(outputs).all() and torch.isfinite(value).all()
 
 
-@pytest.mark.parametrize("encoder", ["patches", "cnn"])
+@pytest.mark.parametrize("encoder", ["patches", "residual", "cnn"])
 @pytest.mark.parametrize("size", [(4, 4), (5, 19), (18, 32), (36, 64), (72, 128)])
 def test_pictures_are_seen_alike_with_channels_first_and_last(
     size: tuple[int, int], encoder: str
@@ -164,6 +165,43 @@ def test_who_is_blind_sees_no_difference() -> None:
 def test_pictures_smaller_than_a_patch_are_refused() -> None:
     with pytest.raises(ValueError, match=r"4 x 4 pixels or more.*rgb \(3, 40, 3\)"):
         policy(RowShape(("rgb",), ((3, 40, 3),), 255.0), encoder="patches")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 7), (3, 40)])
+def test_residual_blocks_see_pictures_of_any_size(size: tuple[int, int]) -> None:
+    shape = RowShape(("rgb",), ((*size, 3),), 255.0)
+    made, given = policy(shape, encoder="residual"), rows(shape, 2)
+    outputs, value, _ = made(given)
+    assert outputs.shape == (2, 3) and torch.isfinite(outputs).all() and torch.isfinite(value).all()
+    assert not torch.allclose(made(255 - given)[1], value, atol=1e-4)
+
+
+def test_residual_blocks_add_to_what_they_saw() -> None:
+    """With blocks of zeros a stage is a convolution and the greatest of its neighbourhoods."""
+    shape = RowShape(("rgb",), ((18, 32, 3),), 255.0)
+    made: Any = policy(shape, encoder="residual", activation="relu").encoder
+    x = torch.rand(2, 18, 32, 3)
+    with torch.no_grad():
+        expected = x.movedim(-1, 1)
+        for stage in made.stages:
+            for layer in stage.outer:
+                layer.weight.zero_()
+            expected = torch.nn.functional.max_pool2d(stage.first(expected), 3, 2, 1)
+        expected = made.last(torch.relu(expected).flatten(1))
+        assert len(made.stages) == 3 and all(len(stage.outer) == 2 for stage in made.stages)
+        assert torch.allclose(made(x.flatten(1)), expected, atol=1e-6)
+        stage.outer[1].bias.fill_(1.0)
+        assert not torch.allclose(made(x.flatten(1)), expected, atol=1e-2)
+
+
+@pytest.mark.parametrize("encoder", ["patches", "residual"])
+def test_all_of_a_pictures_encoder_learns(encoder: str) -> None:
+    shape = RowShape(("rgb",), ((18, 32, 3),), 255.0)
+    made = policy(shape, encoder=encoder, activation="relu", share=True)
+    outputs, value, _ = made(rows(shape, 32))
+    (outputs.square().sum() + value.square().sum()).backward()
+    for name, weight in made.named_parameters():
+        assert weight.grad is not None and bool((weight.grad != 0).any()), name
 
 
 def test_convolutions_see_height_width_and_channels_in_place() -> None:

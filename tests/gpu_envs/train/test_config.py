@@ -159,7 +159,7 @@ NONSENSE: list[tuple[list[str], list[str]]] = [
     (["CartPole-v0", "--past-worlds", "2"], ["--past-worlds", "between 0 and 1", "got 2"]),
     (["CartPole-v0", "--past-kept", "1"], ["--past-kept", "at least 2", "got 1"]),
     (["CartPole-v0", "--graphs", "perhaps"], ["--graphs", "true or false", "'perhaps'"]),
-    (["CartPole-v0", "--encoder", "rnn"], ["--encoder", "cnn or patches or attention", "'rnn'"]),
+    (["CartPole-v0", "--encoder", "rnn"], ["--encoder", "cnn or patches or residual", "'rnn'"]),
     (["CartPole-v0", "--schedule", ""], ["--schedule", "constant or linear or cosine", "''"]),
     (["CartPole-v0", "--optimizer", "sgd"], ["--optimizer", "adam or lamb", "'sgd'"]),
     (["CartPole-v0", "--precision", "fp8"], ["--precision", "float32 or tf32 or bf16", "'fp8'"]),
