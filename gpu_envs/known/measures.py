@@ -91,7 +91,7 @@ _TRAINING: Data = {
     "compared": [_VALUES],
     "least": (int, float),
 }
-_BESIDE: Data = {"who!": str, "scripted!": str, "with": _VALUES, "evaluation": _VALUES}
+_BESIDE: Data = {"who!": str, "scripted!": _VALUES, "evaluation": _VALUES}
 _ELSEWHERE: Data = {"who!": str, "evaluation!": _VALUES}
 _TASK: Data = {
     **dict.fromkeys(("who!", "what", "measure", "role"), str),
@@ -99,7 +99,7 @@ _TASK: Data = {
     "episodes!": int,
     "options!": _VALUES,
     "stages": [_VALUES],
-    "scripted": str,
+    "scripted": _VALUES,
     "beside": [_BESIDE],
     "elsewhere": [_ELSEWHERE],
     "also": {"what!": str, "measure!": str, "role": str},

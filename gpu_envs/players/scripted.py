@@ -46,6 +46,7 @@ class Game(NamedTuple):
     worlds: int
     parameters: Mapping[str, Any]
     action_space: Any  # of one agent
+    fields: tuple[fields.Field, ...]  # of one agent's observation
 
 
 class Seen(NamedTuple):
@@ -103,6 +104,11 @@ def module_of(file: Path) -> ModuleType:
     return module
 
 
+def beside(env_id: str) -> ModuleType:
+    """Import the file of an environment's player."""
+    return module_of(required(env_id, "the player"))
+
+
 def _add_headers() -> None:
     if HEADERS not in sys.modules:
         package = ModuleType(HEADERS, "Python files beside the headers of environments.")
@@ -130,7 +136,7 @@ class Scripted:
         self._simulator, self._role = simulator, role
         game = Game(
             *(simulator.name, role.name, role.agents, tuple(role.numbers), simulator.num_worlds),
-            *(simulator.parameters, role.action_space),
+            *(simulator.parameters, role.action_space, role.fields),
         )
         maker = getattr(module_of(file), "Player", None)
         if maker is None:

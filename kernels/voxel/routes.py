@@ -1,8 +1,8 @@
 """Routes through a voxel world: on foot, down, one metre up, in jumps, and over boxes to be placed.
 
-A step of a route may need boxes: they are put on its column, from the place before it, until the
-body stands high enough there. So stairs before a wall and bridges over lava are found as the
-cheapest way, since a box costs more than any detour.
+A route's step may need boxes: they are put on its column, from the place before it, until the body
+stands high enough there. So stairs before a wall and bridges over lava are found as the cheapest
+way, since a box costs more than any detour.
 """
 
 from __future__ import annotations

@@ -18,12 +18,10 @@ The status is 1 where a policy misses the bar of its task.
 from __future__ import annotations
 
 import argparse
-import functools
-import importlib.util
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,22 +31,30 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 
 import torch  # noqa: E402
-from torch import Tensor  # noqa: E402
 
 from gpu_envs import errors  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.known import measures, registration  # noqa: E402
 from gpu_envs.players import policy_files  # noqa: E402
-from gpu_envs.policies import agent_kinds, distributions, teams  # noqa: E402
+from gpu_envs.policies import teams  # noqa: E402
 from gpu_envs.policies.options import flag_of  # noqa: E402
 from gpu_envs.policies.teams import NOBODY  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
-from gpu_envs.train import command, config, curves, evaluate, run, settings, worlds  # noqa: E402
+from gpu_envs.train import (  # noqa: E402
+    command,
+    config,
+    curves,
+    evaluate,
+    run,
+    scripted_teams,
+    settings,
+    worlds,
+)
 from gpu_envs.train.task_measures import Measure  # noqa: E402
 from scripts.studies import learning_page as page  # noqa: E402
 
 Task = dict[str, Any]
-Who = Path | str | Task | None  # plays: a file, a scripted policy of the data, or chance
+Who = Path | Task | None  # plays: a file, the scripted player as a task has it, or chance
 EPISODE_SEED = page.EPISODE_SEED
 OTHER_SEED = 1000  # is added to the seed of a second attempt
 
@@ -95,56 +101,13 @@ def _flags(options: Task) -> Iterator[str]:
 # ---- measuring
 
 
-class Scripted:
-    """A function of observations in the place of a policy.
-
-    Args:
-        where: The function, as `file.py:name` below the root of the repository.
-        actions: What it chooses from.
-        **how: It is called.
-    """
-
-    memory_size = 0
-
-    def __init__(self, where: str, actions: distributions.Distribution, **how: Any) -> None:
-        file, _, name = where.partition(":")
-        spec = importlib.util.spec_from_file_location("scripted", ROOT / file)
-        if spec is None or spec.loader is None:
-            raise ValueError(f"{file} is not a Python file")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        self.choose: Callable[[Any], Any] = functools.partial(getattr(module, name), **how)
-        self.actions = actions
-
-    def __call__(self, obs: Tensor, mask: Tensor | None, __: Tensor | None) -> tuple[Any, ...]:
-        """Return outputs whose likeliest action is the chosen one, or the first legal one."""
-        chosen = torch.as_tensor(self.choose(obs.float().numpy()))
-        if not isinstance(self.actions, distributions.Categorical):
-            return torch.cat((chosen, torch.full_like(chosen, -10)), -1), None, None
-        heads = zip(chosen.long().view(len(obs), -1).unbind(-1), self.actions.counts, strict=True)
-        one_hot = [torch.nn.functional.one_hot(head, count) for head, count in heads]
-        outputs = torch.cat(one_hot, -1).float()
-        return outputs if mask is None else outputs.masked_fill(mask == 0, -1), None, None
-
-
 def _team(who: Who, made: config.Config, env: Any) -> teams.Team:
     if who is None:
         return teams.Team.at_random(env.simulator)
     if isinstance(who, Path):
         return teams.Team.load(who, env.simulator)
-    told: Task = {"scripted": who} if isinstance(who, str) else who
-    where, how = told["scripted"], told.get("with", {})
-    numbers = teams.agents_of(made, env.agent_names)
-    found = agent_kinds.kinds_of(env.simulator, torch.device("cpu"), env.single_action_space)
-    named = [{**how, "role": kind.name} if kind.name else how for kind in found]
-    players: list[Any] = [
-        Scripted(where, kind.actions, **own) for kind, own in zip(found, named, strict=True)
-    ]
-    of_agent = [
-        NOBODY if number == NOBODY else kind
-        for number, kind in zip(numbers, agent_kinds.kind_of_each_agent(found), strict=True)
-    ]
-    return teams.Team(players, of_agent, {}, found)
+    able = [k for k, of in enumerate(teams.agents_of(made, env.agent_names)) if of != NOBODY]
+    return scripted_teams.team(env, able, **who["scripted"])
 
 
 def measured(
@@ -162,7 +125,7 @@ def measured(
         of_row, names = evaluate.rows_of(team.of_agent, episodes, env.device), env.agent_names
         measure = Measure(task, names)
         signs = measure.signs(episodes, env.device)
-        sampled = made.sampled_evaluation and not isinstance(who, str | dict)
+        sampled = made.sampled_evaluation and not isinstance(who, dict)
         played = evaluate.play(
             env, team.policies, of_row, seed=seed, is_sampled=sampled, watch=signs
         )
@@ -270,7 +233,8 @@ def learn(name: str, task: Task, seeds: Sequence[int], order: Order) -> None:
             train(task, seed, order.out / name / str(seed), minutes)
     beside: dict[str, Any] = {"random": measured(task, None, episodes, EPISODE_SEED)}
     if "scripted" in task:
-        beside["scripted"] = measured(task, task["scripted"], episodes, EPISODE_SEED)
+        who = {"scripted": task["scripted"]}
+        beside["scripted"] = measured(task, who, episodes, EPISODE_SEED)
     if "beside" in task:
         beside["beside"] = [
             {"who": one["who"], **measured(task, one, episodes, EPISODE_SEED)}
@@ -298,7 +262,7 @@ def measure_kept(name: str, task: Task, order: Order) -> None:
     What they reach where they were measured before has to be the same.
     """
 
-    def reached(who: Path | None, elsewhere: Task | None = None) -> dict[str, float]:
+    def reached(who: Who, elsewhere: Task | None = None) -> dict[str, float]:
         return measured(task, who, best["episodes"], EPISODE_SEED, elsewhere)
 
     best = page.kept(page.Task(name, task, page.runs(order.root, name)))
@@ -307,12 +271,11 @@ def measure_kept(name: str, task: Task, order: Order) -> None:
     if found != best["trained"]:
         raise ValueError(f"{path} reaches {found}, not what is kept of it: {best['trained']}")
     if "elsewhere" in task:
+        who: dict[str, Who] = {"trained": path, "random": None}
+        if "scripted" in task:
+            who["scripted"] = {"scripted": task["scripted"]}
         best["elsewhere"] = [
-            {
-                **one,
-                "trained": reached(path, one["evaluation"]),
-                "random": reached(None, one["evaluation"]),
-            }
+            {**one, **{name: reached(player, one["evaluation"]) for name, player in who.items()}}
             for one in task["elsewhere"]
         ]
     page.write_facts(page.runs_of(order.root) / name / str(best["seed"]), best)

@@ -39,8 +39,8 @@ minutes a seed, measures them and writes the page. The tasks are described besid
 
 - A run uses one thread of a CPU that other programs used too, so seconds do not measure speed.
 - The measured policies are those of a run's best evaluation, or of its last one where several roles
-  learn. They play new episodes. Random agents, a scripted policy (`tests/envs/scripted.py`, if
-  there is one) and others that a task names play the same episodes.
+  learn. They play new episodes. Random agents, the environment's scripted player (if there is one:
+  `<name>_player.py` beside its header) and others that a task names play the same episodes.
 - "Variant" lists the parameters of the measured worlds that differ from the defaults. "Actions"
   tells whether actions were sampled or the likeliest ones were taken. Each section lists how
   training differed, and has the command that prints its number again.
@@ -257,7 +257,7 @@ def _elsewhere(task: Task) -> Iterator[str]:
                 task.data["played"]["actions"],
                 *(task.data["what"], str(run["seed"]), "-"),
                 *(score(one["trained"]), number(one["trained"]["mean"]), score(one["random"])),
-                *("-", "-", "-"),
+                *(score(one["scripted"]) if "scripted" in one else "-", "-", "-"),
             )
 
 
@@ -306,7 +306,12 @@ def _section(task: Task) -> Iterator[str]:
         (f"{who}, {one['who']}", one[key])
         for run in task.runs
         for one in run.get("elsewhere", ())
-        for who, key in ((f"seed {run['seed']}", "trained"), ("random", "random"))
+        for who, key in (
+            (f"seed {run['seed']}", "trained"),
+            ("random", "random"),
+            ("scripted", "scripted"),
+        )
+        if key in one
     ]
     beside = [(one["who"], one) for one in first.get("beside", ())]
     for who, found in [*others, *beside, *there]:

@@ -16,9 +16,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from scripted import stabilise
 
 from gpu_envs import Simulator
+from gpu_envs.players import scripted
+
+stabilise = scripted.beside("CartPole-v0").stabilise
 
 COLUMNS = ("cart.x", "cart.velocity", "cart.angle", "cart.spin")
 ANGLE_LIMIT = float.fromhex("0x1.acee9f37bebd5p-3")

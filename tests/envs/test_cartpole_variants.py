@@ -12,9 +12,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from scripted import lean, stabilise_gently
 
 from gpu_envs import Simulator
+from gpu_envs.players import scripted
+
+PLAYER = scripted.beside("CartPole-v0")
 
 CONTINUOUS = "CartPoleContinuous-v0"
 IDS = ("CartPole-v0", "CartPole64-v0", CONTINUOUS)
@@ -106,7 +108,7 @@ def test_policy_of_measured_pushes_solves_the_task(make_simulator: Make) -> None
     simulator = make_simulator(CONTINUOUS, 64)
     obs, total, hardest = simulator.reset(seed=1).obs, np.zeros(64), 0.0
     for _ in range(500):
-        forces = stabilise_gently(obs[:, 0])
+        forces = PLAYER.stabilise_gently(obs[:, 0])
         outputs = simulator.step(forces)
         obs, total = outputs.obs, total + outputs.reward[:, 0]
         hardest = float(np.abs(forces).max())
@@ -249,7 +251,7 @@ def play_hidden(simulator: Simulator, name: str, *, remembers: bool) -> np.ndarr
     for _ in range(500):
         speed = (obs - before) / 0.02 if remembers else obs * 0
         before = obs
-        wanted = lean(obs[:, 0], speed[:, 0], obs[:, 2], speed[:, 2])
+        wanted = PLAYER.lean(obs[:, 0], speed[:, 0], obs[:, 2], speed[:, 2])
         outputs = simulator.step(act(name, wanted))
         obs, over = outputs.obs[:, 0], outputs.ended[:, 0] & (lengths == 0)
         lengths[over] = outputs.episode_length[over, 0]

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scripted
 import swarm_worlds as swarms
+
+from gpu_envs.players import scripted
+
+PLAYER = scripted.beside("SwarmTag-v0")
 
 ID = "SwarmTag-v0"
 STILL = {"max_episode_steps": 0, "chaser_max_rotate": 0, "runner_max_rotate": 0}
@@ -100,7 +103,7 @@ def test_chasers_who_hunt_touch_more_than_chasers_at_random(make_simulator) -> N
         for _ in range(150):
             actions = swarms.random_actions(rng, simulator)
             if hunt:
-                actions[:, :8] = scripted.hunt(obs[:, :8].reshape(64, 256)).reshape(8, 8, 2)
+                actions[:, :8] = PLAYER.hunt(obs[:, :8], 128)
             outputs = simulator.step(actions)
             obs = outputs.obs
             paid[hunt] += float(outputs.reward[:, :8].mean())

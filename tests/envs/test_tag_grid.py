@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scripted import STAY, UP, towards
 
 import gpu_envs
 from gpu_envs import Simulator
+from gpu_envs.players import scripted
+
+STAY, UP = 0, 3
+towards = scripted.beside("TagGrid-v0").towards
 
 Make = Callable[..., Simulator]
 Array = np.ndarray[Any, Any]

@@ -16,6 +16,17 @@ def lean(x: Array, velocity: Array, angle: Array, spin: Array) -> Array:
     return angle + 0.3 * spin + 0.02 * x + 0.05 * velocity
 
 
+def stabilise(rows: Array) -> Array:
+    """Return pushes to the side to which the pole leans."""
+    return (lean(*np.moveaxis(np.asarray(rows, np.float64), -1, 0)) > 0).astype(np.int64)
+
+
+def stabilise_gently(rows: Array) -> Array:
+    """Return forces, (..., 1), only as hard as the pole leans."""
+    force = np.clip(3 * lean(*np.moveaxis(rows, -1, 0)), -1, 1)
+    return force[..., np.newaxis].astype(np.float32)
+
+
 class Player:
     """Pushes to the side to which the pole leans; with forces, only as hard as it leans."""
 
@@ -30,7 +41,4 @@ class Player:
         rows = seen.obs
         if isinstance(rows, dict):
             rows = np.concatenate([rows[n] for n in ("x", "velocity", "angle", "spin")], -1)
-        leaning = lean(*np.moveaxis(np.asarray(rows, np.float64), -1, 0))
-        if self._has_forces:
-            return np.clip(3 * leaning, -1, 1)[..., np.newaxis].astype(np.float32)
-        return (leaning > 0).astype(np.int64)
+        return stabilise_gently(rows) if self._has_forces else stabilise(rows)
