@@ -24,6 +24,7 @@ class Leg:
     """A part of what a body does. `act` returns None once it has ended; `has_failed` says how."""
 
     limit = 90  # steps after which it has failed
+    gate = NOWHERE  # place that a body needs for itself
 
     def __init__(self) -> None:
         self.steps = 0
@@ -125,6 +126,7 @@ class Climb(Leg):
 
     def __init__(self, ground: Ground, place: int, higher: int) -> None:
         super().__init__()
+        self.gate = place
         self._from, self._to = ground.middle(place), ground.middle(higher)
         self._level = ground.cell(higher)[2]
         self._rises = False
@@ -221,6 +223,7 @@ class Leap(Leg):
 
     def __init__(self, ground: Ground, place: int, target: int) -> None:
         super().__init__()
+        self.gate = place
         self._from, self._to = ground.middle(place), ground.middle(target)
         self._start, self._level = ground.cell(place)[2], ground.cell(target)[2]
         dx, dy = self._to[0] - self._from[0], self._to[1] - self._from[1]
@@ -287,6 +290,7 @@ class Hands(Leg):
 
     def __init__(self, ground: Ground, place: int, target: int, cell: int = NOWHERE) -> None:
         super().__init__()
+        self.gate = place
         self._at, self._to = ground.middle(place), ground.middle(target)
         self._takes = cell != NOWHERE
         self._level = ground.cell(place)[2]

@@ -10,6 +10,7 @@ the pad once they can. Diamonds are taken where that is not far.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ PATIENCE = 45  # steps until an agent that knows no way looks again
 DETOUR = 45.0  # cost of a way to a diamond and on, more than without it
 HURRY = 0.35  # share of the time below which diamonds are left alone
 DOORS = 5  # ways that are compared where boxes run out
+QUEUE = 1.7  # from a gate that another needs, where agents wait [m]
 BEHIND = 16  # steps of a route at which followers go after the builder
 
 
@@ -81,6 +83,7 @@ class Course:
         self.diamonds: set[int] = set()
         self.closed: set[int] = set()  # places that routes avoid
         self._cells: list[Any] = []
+        self._gates: dict[int, int] = {}  # places that one agent needs for itself, and who
 
     def act(
         self,
@@ -109,6 +112,19 @@ class Course:
                 self.places[number] = place if place != NOWHERE else self.places[number]
         return [mind.act(body) for mind, body in zip(self.minds, bodies, strict=True)]
 
+    def enter(self, number: int, gate: int) -> bool:
+        """Whether an agent has a gate for itself; it is taken if nobody has it."""
+        if self._gates.setdefault(gate, number) != number:
+            return False
+        for other, owner in list(self._gates.items()):
+            if owner == number and other != gate:
+                del self._gates[other]
+        return True
+
+    def leave(self, number: int) -> None:
+        """Let others have the gates of an agent."""
+        self._gates = {gate: owner for gate, owner in self._gates.items() if owner != number}
+
     def others(self, number: int) -> set[int]:
         """Return the places of all agents but one."""
         return {place for k, place in enumerate(self.places) if k != number}
@@ -136,12 +152,33 @@ class Mind:
                 if not self._legs:
                     return STAND
                 self._waits = 0
+            if not self._may_pass(body):
+                return STAND
+            if not self._legs:
+                continue
             action = self._legs[0].act(body)
             if action is not None:
                 return action
+            self._course.leave(self._number)
             if self._legs.pop(0).has_failed:
                 self._legs.clear()
         return STAND
+
+    def _may_pass(self, body: Body) -> bool:
+        """Whether the next gate is free, or far; one that stands in another's makes room."""
+        gate = next((leg.gate for leg in self._legs[:2] if leg.gate != NOWHERE), NOWHERE)
+        if gate == NOWHERE or len(self._course.minds) == 1:
+            return True
+        x, y = self._ground.middle(gate)
+        away = math.hypot(x - body.x, y - body.y)
+        if away > QUEUE or not body.is_standing or self._course.enter(self._number, gate):
+            return True
+        if away > 1.0 or self._waits > 0:
+            self._waits = max(self._waits - 1, 0)
+            return False
+        self._legs = []
+        self._leave(gate)
+        return bool(self._legs)
 
     # ---- thinking
 
@@ -281,6 +318,24 @@ class Mind:
             return False
         self._legs = legs_of(ground, way, True, None)
         return True
+
+    def _leave(self, gate: int) -> None:
+        """Go to a free place away from a gate."""
+        ground, others = self._ground, self._course.others(self._number)
+        x, y = ground.middle(gate)
+        search = Search(ground, self._course.places[self._number], (), False, others)
+        free = []
+        for place, cost in search.cost.items():
+            to_x, to_y = ground.middle(place)
+            if place not in others and math.hypot(to_x - x, to_y - y) > QUEUE:
+                free.append((cost, place))
+        way = search.route(min(free)[1]) if free else None
+        if way is None or not way.steps:
+            self._waits = 10
+            return
+        self._legs = legs_of(ground, way, True, None)
+        for leg in self._legs:
+            leg.gate = NOWHERE
 
     # ---- boxes
 
