@@ -1,4 +1,4 @@
-"""Boxes that a scripted player can have: from where hands take one, and how many are to spare."""
+"""What scripted players can have: boxes within reach, and points of a crowded field."""
 
 from __future__ import annotations
 
@@ -37,6 +37,36 @@ def spare(ground: Ground, places: Collection[int], reached: Collection[int]) -> 
         ground.column(box) not in columns and bool(stands(ground, box, reached))
         for box in ground.boxes()
     )
+
+
+def slots(ground: Ground, field: Collection[int]) -> list[tuple[float, float]]:
+    """Return points of a field of places on which bodies stand close together, the deepest first.
+
+    Deep is what is far from the side where the field is open.
+    """
+    places = [place for place in field if ground.is_place(place)]
+    points = [ground.middle(place) for place in places]
+    low = [min(point[axis] for point in points) - 0.5 for axis in (0, 1)]
+    high = [max(point[axis] for point in points) + 0.5 for axis in (0, 1)]
+    counts = [
+        sum(ground.is_place(place + side) and place + side not in field for place in places)
+        for side in ground.sides
+    ]
+    opening = counts.index(max(counts))  # of +x, +y, -x, -y
+    axis, is_high = opening % 2, opening < 2
+    deep = low if is_high else high
+    inwards = -1.0 if is_high else 1.0
+    depth, width = high[axis] - low[axis], high[1 - axis] - low[1 - axis]
+    rows, columns = int((depth - 0.39) / 0.67) + 1, int((width - 0.66) / 0.67) + 1
+    found = []
+    for row in range(rows):
+        for column in range(columns):
+            share = column / max(columns - 1, 1)
+            point = [0.0, 0.0]
+            point[axis] = deep[axis] - inwards * (0.33 + 0.67 * row)
+            point[1 - axis] = low[1 - axis] + 0.33 + share * (width - 0.66)
+            found.append((point[0], point[1]))
+    return found
 
 
 def holds(ground: Ground, place: int, target: int) -> bool:

@@ -337,6 +337,20 @@ class PutHigher(Hands):
         return _action((0, 0), turn, interact=int(feet + _BOX_HELD > self._level + 1.05))
 
 
+class Stay(Leg):
+    """At a point, to which the body presses on where others are in its way."""
+
+    limit = 40
+
+    def __init__(self, point: tuple[float, float]) -> None:
+        super().__init__()
+        self._point = point
+
+    def choose(self, body: Body) -> Action | None:
+        """Rest there."""
+        return self.rest_at(body, 0, body.yaw, self._point)
+
+
 def legs_of(
     ground: Ground,
     route: routes.Route,

@@ -18,7 +18,7 @@ from gpu_envs.kernels.voxel import routes, supply
 from gpu_envs.kernels.voxel.ground import NOWHERE, PAD, Ground
 from gpu_envs.kernels.voxel.motion import Body, heading_to
 from gpu_envs.kernels.voxel.routes import Route, Search
-from gpu_envs.kernels.voxel.walker import STAND, Action, Hands, Leg, legs_of
+from gpu_envs.kernels.voxel.walker import STAND, Action, Hands, Leg, Stay, legs_of
 
 from gpu_envs.players.scripted import Game, Seen
 
@@ -83,7 +83,9 @@ class Course:
         self.diamonds: set[int] = set()
         self.closed: set[int] = set()  # places that routes avoid
         self._cells: list[Any] = []
-        self._gates: dict[int, int] = {}  # places that one agent needs for itself, and who
+        # Places that one agent needs for itself: its number, and how far away it is.
+        self._gates: dict[int, tuple[int, float]] = {}
+        self._arrived: dict[int, int] = {}  # agents on a crowded pad, in their order
 
     def act(
         self,
@@ -112,18 +114,28 @@ class Course:
                 self.places[number] = place if place != NOWHERE else self.places[number]
         return [mind.act(body) for mind, body in zip(self.minds, bodies, strict=True)]
 
-    def enter(self, number: int, gate: int) -> bool:
-        """Whether an agent has a gate for itself; it is taken if nobody has it."""
-        if self._gates.setdefault(gate, number) != number:
+    def is_crowded(self) -> bool:
+        """Whether the pad has fewer places than there are agents."""
+        return len(self.minds) > sum(map(self.ground.is_place, self.pad))
+
+    def slot(self, number: int) -> tuple[float, float]:
+        """Return the point of the pad for an agent; the first to come goes farthest."""
+        points = supply.slots(self.ground, self.pad)
+        order = self._arrived.setdefault(number, len(self._arrived))
+        return points[min(order, len(points) - 1)]
+
+    def enter(self, number: int, gate: int, away: float) -> bool:
+        """Whether an agent has a gate for itself; the nearest takes it until somebody is there."""
+        owner, distance = self._gates.get(gate, (number, away))
+        if owner != number and (distance < 0.8 or distance < away + 0.2):
             return False
-        for other, owner in list(self._gates.items()):
-            if owner == number and other != gate:
-                del self._gates[other]
+        self.leave(number)
+        self._gates[gate] = number, away
         return True
 
     def leave(self, number: int) -> None:
         """Let others have the gates of an agent."""
-        self._gates = {gate: owner for gate, owner in self._gates.items() if owner != number}
+        self._gates = {gate: one for gate, one in self._gates.items() if one[0] != number}
 
     def others(self, number: int) -> set[int]:
         """Return the places of all agents but one."""
@@ -171,7 +183,7 @@ class Mind:
             return True
         x, y = self._ground.middle(gate)
         away = math.hypot(x - body.x, y - body.y)
-        if away > QUEUE or not body.is_standing or self._course.enter(self._number, gate):
+        if away > QUEUE or not body.is_standing or self._course.enter(self._number, gate, away):
             return True
         if away > 1.0 or self._waits > 0:
             self._waits = max(self._waits - 1, 0)
@@ -252,8 +264,14 @@ class Mind:
         self.claimed = {self._ground.column(place) for place in route.places()}
 
     def _finish(self, route: Route) -> None:
-        if self._course.builder == self._number:
-            self._course.builder = NOWHERE
+        course = self._course
+        if course.builder == self._number:
+            course.builder = NOWHERE
+        is_near = len(route.steps) <= 2 and all(s.how == routes.WALK for s in route.steps)
+        if is_near and course.is_crowded():
+            self._waits = 0
+            self._legs = [Stay(course.slot(self._number))]
+            return
         if route.steps:
             self._go(route, True)
             return
