@@ -115,8 +115,8 @@ class Course:
         return [mind.act(body) for mind, body in zip(self.minds, bodies, strict=True)]
 
     def is_crowded(self) -> bool:
-        """Whether the pad has fewer places than there are agents."""
-        return len(self.minds) > sum(map(self.ground.is_place, self.pad))
+        """Whether the pad has hardly more places than there are agents."""
+        return len(self.minds) > sum(map(self.ground.is_place, self.pad)) - 2
 
     def slot(self, number: int) -> tuple[float, float]:
         """Return the point of the pad for an agent; the first to come goes farthest."""
@@ -174,7 +174,18 @@ class Mind:
             self._course.leave(self._number)
             if self._legs.pop(0).has_failed:
                 self._legs.clear()
+                self._give_way(body)
         return STAND
+
+    def _give_way(self, body: Body) -> None:
+        """Step back where an agent before this one is as near to what both want."""
+        here = self._course.places[self._number]
+        for place in self._course.places[: self._number]:
+            if here != NOWHERE != place:
+                x, y = self._ground.middle(place)
+                if math.hypot(x - body.x, y - body.y) < 1.3:
+                    self._leave(here)
+                    return
 
     def _may_pass(self, body: Body) -> bool:
         """Whether the next gate is free, or far; one that stands in another's makes room."""
