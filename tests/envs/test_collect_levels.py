@@ -65,11 +65,15 @@ def noise(numbers: Array, x: Array, y: Array) -> Array:
     return np.asarray(near + v * (far - near))
 
 
-def land_of_the_reference(random: np.random.Generator) -> Array:
-    """Heights of one drawn land, (length, width)."""
+def land_of_the_reference(random: np.random.Generator, **chosen: float) -> Array:
+    """Heights of one drawn land, (length, width); of chosen numbers, or all drawn."""
     width, length = random.integers(8, 42, 2)
     frequency, octaves = random.integers(1, 100) / 10, random.integers(1, 10)
     intensity, ground = random.integers(5, 18), 0.2 + 0.5 * random.random()
+    if chosen:
+        width = length = SIDE
+        frequency, octaves = chosen["frequency"], int(chosen["octaves"])
+        intensity, ground = chosen["relief"], chosen["ground"]
     numbers = np.concatenate([random.permutation(256)] * 2 + [[0]])
     numbers[512] = numbers[0]
     x, y = np.meshgrid(np.arange(length), np.arange(width), indexing="ij")
@@ -100,30 +104,49 @@ def test_sides_are_uniform_and_the_border_is_flat(make_simulator) -> None:
     assert (lands.simulator.get("statics.count") == 1).all()
 
 
-def test_hills_are_as_high_and_as_many_as_those_of_the_reference(make_simulator) -> None:
-    lands = Lands(make_simulator)
-    assert lands.heights.max() <= 14
-    random = np.random.default_rng(3)
-    other = [land_of_the_reference(random) for _ in range(700)]
-    facts = (
-        lambda h: h.sum(),  # voxels
-        lambda h: (h > 0).mean(),
-        lambda h: h.max(),
-        lambda h: np.abs(np.diff(h, axis=0)).mean(),  # how rough
-        lambda h: np.abs(np.diff(h, axis=1)).mean(),
-        lambda h: (h == 1).mean(),
-    )
-    ours = [h[:x, :y] for h, (x, y) in zip(lands.heights, lands.sides, strict=True)]
-    for fact in facts:
-        found, wanted = (np.array([fact(h) for h in all_lands]) for all_lands in (ours, other))
+FACTS = (
+    lambda h: h.sum(),  # cells
+    lambda h: (h > 0).mean(),
+    lambda h: h.max(),
+    lambda h: h.std(),
+    lambda h: np.abs(np.diff(h, axis=0)).mean(),  # how rough
+    lambda h: np.abs(np.diff(h, axis=1)).mean(),
+    lambda h: (h == 1).mean(),
+)
+
+
+def check_alike(ours: list[Array], other: list[Array]) -> None:
+    """Check facts of lands by their means and quantiles, at five standard deviations."""
+    for fact in FACTS:
+        found, wanted = (np.array([fact(h) for h in lands]) for lands in (ours, other))
         error = np.sqrt(found.var() / len(found) + wanted.var() / len(wanted))
-        assert abs(found.mean() - wanted.mean()) < 5 * error
+        assert abs(found.mean() - wanted.mean()) <= 5 * error
         for share in (0.25, 0.5, 0.75, 0.95):
             below = (found <= np.quantile(wanted, share)).mean()
             exact = (wanted <= np.quantile(wanted, share)).mean()
             assert abs(below - exact) < 5 * np.sqrt(0.25 / len(found) + 0.25 / len(wanted))
+
+
+def test_hills_are_as_high_and_as_many_as_those_of_the_reference(make_simulator) -> None:
+    lands = Lands(make_simulator)
+    assert lands.heights.max() <= 14
+    random = np.random.default_rng(3)
+    ours = [h[:x, :y] for h, (x, y) in zip(lands.heights, lands.sides, strict=True)]
+    check_alike(ours, [land_of_the_reference(random) for _ in range(500)])
     # Cells with those of the floor: a mean that another generator had.
     assert np.mean([h.sum() + h.size for h in ours]) == pytest.approx(1228, rel=0.12)
+
+
+@pytest.mark.parametrize(("frequency", "octaves"), [(3.0, 1), (6.0, 5)])
+def test_hills_of_chosen_numbers_are_those_of_the_reference(
+    make_simulator, frequency: float, octaves: int
+) -> None:
+    """Narrow distributions: a weight or a fade that is a little off would show."""
+    chosen = {"frequency": frequency, "octaves": octaves, "relief": 17, "ground": 0.4}
+    both = {f"{key}_{end}": value for key, value in chosen.items() for end in ("low", "high")}
+    lands = Lands(make_simulator, 1000, side_low=SIDE, **both)
+    random = np.random.default_rng(4)
+    check_alike(list(lands.heights), [land_of_the_reference(random, **chosen) for _ in range(250)])
 
 
 def test_numbers_of_diamonds_and_boxes_are_those_of_the_reference(make_simulator) -> None:
