@@ -148,14 +148,19 @@ class Climb(Leg):
             else:
                 way = motion.to_run(body, yaw, self._to)
             return _action(way, turn)
-        aside = self._aside(body)
-        if aside > 0.22 or away > 1.35 or (away > 1.1 and body.speed > 2.5):
+        if body.feet < self._level - 1.6:
+            self.fail()
+            return None
+        aside = self._aside(body.x - self._to[0], body.y - self._to[1])
+        drift = self._aside(body.vx, body.vy)
+        if aside > 0.22 or drift > 0.8 or away > 1.35 or (away > 1.1 and body.speed > 2.5):
             return self.rest_at(body, turn, yaw, self._from)
         return _action(motion.to_run(body, yaw, self._to), turn, jump=1)
 
-    def _aside(self, body: Body) -> float:
+    def _aside(self, x: float, y: float) -> float:
+        """Return how much of a distance or a speed lies across the way."""
         dx, dy = self._to[0] - self._from[0], self._to[1] - self._from[1]
-        return abs((body.x - self._to[0]) * dy - (body.y - self._to[1]) * dx)
+        return abs(x * dy - y * dx)
 
 
 class Drop(Leg):
@@ -212,7 +217,7 @@ class Hop(Leg):
             return None
         away = math.hypot(body.x - self._edge[0], body.y - self._edge[1])
         if away > 0.12 or body.speed > 0.3:
-            return _action(motion.to_rest(body, yaw, self._edge)[0], turn)
+            return self.rest_at(body, turn, yaw, self._edge)
         return _action((0, 0), turn, jump=1)
 
 

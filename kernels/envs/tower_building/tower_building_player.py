@@ -29,7 +29,7 @@ from gpu_envs.kernels.voxel.walker import Hands, PutHigher, legs_of
 Array = np.ndarray[Any, Any]
 
 FIRST_TRIP, SLOWER = 110.0, 1.15  # steps until a box stands; later ones take longer
-CHOICES = 12  # boxes that are compared
+HIGHEST = 14  # no stair of 96 boxes is higher
 
 
 class Put(NamedTuple):
@@ -46,8 +46,10 @@ class Site(Level):
     def __init__(self, rows: Rows, agents: int) -> None:
         self.ground = Ground(rows["statics"], rows["marks"])
         self.minds: list[Mind] = [Builder(self) for _ in range(agents)]
-        self.zone = sorted(self.ground.marks[ZONE])
+        self.columns = self.ground.marks[ZONE]
+        self.zone = sorted(self.columns)
         self.stair: list[int] = []
+        self.begun = 1  # columns of the stair
         self.is_closing = False
         self._boxes: Array | None = None
         self._steps, self._left = 0, 1e9
@@ -93,9 +95,11 @@ class Site(Level):
 
     def supply(self) -> list[int]:
         """Return the boxes that are not where the stair needs them."""
-        kept = {c + z for k, c in enumerate(self.stair, 1) for z in range(k + self.is_closing)}
-        if self.is_closing:  # of whatever else has been stacked, nothing is taken any more
-            kept.update(c + z for c in self.zone for z in range(1, self.height(c)))
+        if self.is_closing:  # of what has been stacked, nothing is taken any more
+            kept = {c + z for c in self.zone for z in range(1, self.height(c))}
+            kept.update(self.stair[: self.begun])
+        else:
+            kept = {c + z for k, c in enumerate(self.stair[: self.begun], 1) for z in range(k)}
         return [box for box in self.ground.boxes() if box not in kept]
 
     def next_column(self) -> int:
@@ -104,6 +108,7 @@ class Site(Level):
         trips = self.trips(len(self.supply()) + carried)
         for k, column in enumerate(self.stair, 1):
             missing = k - self.height(column)
+            self.begun = max(self.begun, k)
             if missing > 0:
                 if k > 2 and trips < missing + 1:
                     break
@@ -195,7 +200,7 @@ class Builder(Mind):
         ground, height = self._site.ground, self._site.height(column)
         cells = ground.cells
         for side in ground.sides:
-            for level in range(max(height - 1, 0), height + 3):
+            for level in range(max(height - 1, 0), HIGHEST):
                 place = column + side + level
                 if place not in search.cost or (place == self.place and search.cost[place] > 0):
                     continue
@@ -213,7 +218,7 @@ class Builder(Mind):
         claimed = {mind.box for mind in site.builders() if mind is not self}
         options = []
         for box in site.supply():
-            if box in claimed:
+            if box in claimed or not self._gains(box, put):
                 continue
             for place in stands_for(ground, box, here.cost):
                 cost = here.cost[place] + there.cost.get(place, 500.0)
@@ -226,6 +231,15 @@ class Builder(Mind):
         assert route is not None  # it was reached
         self.legs = legs_of(ground, route, True, heading(ground, place, self.box))
         self.legs.append(Hands(ground, place, self.box, self.box))
+
+    def _gains(self, box: int, put: Put | None) -> bool:
+        """Whether a box comes to stand higher in the zone than it does, or for the stair."""
+        site = self._site
+        if put is None or not site.is_closing:
+            return True
+        z = site.ground.cell(box)[2] - site.ground.cell(put.column)[2]
+        base = box - z
+        return base not in site.columns or (site.height(put.column) > z and base != put.column)
 
     def fail(self) -> None:
         """Note that a leg could not be done: here something is in the way."""
