@@ -28,6 +28,7 @@ _AHEAD = np.array([{0: 0, 1: 1, 2: -1}[move] for move, _ in WAYS], float)
 _LEFT = np.array([{0: 0, 1: 1, 2: -1}[strafe] for _, strafe in WAYS], float)
 _LENGTH = np.maximum(np.hypot(_AHEAD, _LEFT), 1)
 _AHEAD, _LEFT = _AHEAD / _LENGTH, _LEFT / _LENGTH
+_EFFORT = 0.03 * (np.hypot(_AHEAD, _LEFT) > 0)  # of pushes, as a distance [m]
 
 
 class Body(NamedTuple):
@@ -112,6 +113,8 @@ def to_rest(
     rest = moved[:, np.newaxis] + second * STEP
     rest = rest + _coast(_slowed(second, FRICTION))
     away = np.hypot(rest[..., 0] - aim[0], rest[..., 1] - aim[1])
+    # A push has to be worth it, or a body that rests well enough begins again and again.
+    away = away + _EFFORT[:, np.newaxis] + _EFFORT
     best = int(np.argmin(away.min(axis=1) + 1e-4 * np.arange(len(WAYS))))
     return WAYS[best], WAYS[int(np.argmin(away[best]))]
 
