@@ -13,7 +13,8 @@ GE_FN float team_share(float reward, float spirit, int own, int all, int agents)
   return reward * ((1.0f - spirit) * float(own) + spirit * float(all) / float(agents));
 }
 
-/// The same where events are bits of the agents who caused them.
+/// An agent's share of the rewards for events of one kind; `doers` has a bit for each agent who
+/// caused one.
 GE_FN float share_of(const Params& p, float reward, uint32_t doers, int agent) {
   return team_share(reward, p.team_spirit, int(doers >> agent & 1u), count_bits(doers),
                     p.agent_count);

@@ -41,7 +41,8 @@ inline void check_rooms_with_fixed_things(int worlds) {
   }
 }
 
-/// The same things with and without rows of solids: equal pictures, other numbers.
+/// Draws one set of things as rows of solids and as fixed solids: pictures are equal, the numbers
+/// of segmentation differ.
 inline void check_fixed_things_look_like_listed_ones(int worlds) {
   constexpr int64_t kThings = 24, kFixed = 10;
   std::vector<Gallery> galleries;
