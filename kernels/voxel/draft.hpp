@@ -19,6 +19,15 @@ struct DraftRows<NoTable, C> {
   };
 };
 
+/// Wall k, 0 to 3, of a room from cell 0 0 0 up to `end`, which is exclusive: the outermost cells at
+/// low x, high x, low y and high y.
+GE_FN Painted wall_of_room(int k, const Cell& end, uint32_t colour, uint32_t shown) {
+  return {{k == 1 ? end.x - 1 : 0, k == 3 ? end.y - 1 : 0, 0},
+          {k == 0 ? 1 : end.x, k == 2 ? 1 : end.y, end.z},
+          colour,
+          shown};
+}
+
 template <class M>
 struct Draft {
   Rows<typename M::Canvas, Painted> canvas;
@@ -32,6 +41,12 @@ struct Draft {
   GE_FN void add(const Painted& part) {
     if (parts < M::Canvas::capacity) canvas.set(parts, part);
     ++parts;
+  }
+  /// Add a room from cell 0 0 0 up to `end`, which is exclusive: a floor of one cell, always shown,
+  /// and four walls, which are shown where `shown` is 1.
+  GE_FN void add_room(const Cell& end, uint32_t floor, uint32_t wall, uint32_t shown) {
+    add(Painted{{0, 0, 0}, {end.x, end.y, 1}, floor, 1u});
+    for (int k = 0; k < 4; ++k) add(wall_of_room(k, end, wall, shown));
   }
   GE_FN void add(const Mark& mark) {
     if (marks < M::Fields::capacity) fields.set(marks, mark);

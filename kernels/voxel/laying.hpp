@@ -7,9 +7,6 @@
 
 namespace ge::voxel {
 
-GE_FN Cell laid_cell(const LaidCell& laid) {
-  return {laid.at[0], laid.at[1], laid.at[2]};
-}
 GE_FN void copy_bounds(const LaidPart& laid, auto& box) {
   for (int k = 0; k < 3; ++k) box.low[k] = laid.low[k], box.high[k] = laid.high[k];
 }

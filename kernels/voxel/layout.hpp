@@ -1,12 +1,11 @@
 // Levels by hand: the text of reset(options={"layout": ...}) becomes a Laid level, which the reset
-// lays out instead of drawing one (laying.hpp). Host only. A game knows some of these things:
+// lays out instead of drawing one (laying.hpp). Reading is for the host only. A game knows some of
+// these things:
 //
 //   floor 0 0 0 9 4 0             cells from one corner to the other, both of them included
 //   wall 0 0 0 0 4 4; walls hidden
 //   hill 2 2 5 4 3                columns from corner to corner, 3 cells above the floor
-//   lava 3 1 1 5 3 1              a field on the floor below it
-//   pad 7 1 1 8 3 2               the exit's pad, on the floor below it
-//   zone 2 2 1 5 5 1              where boxes are put down
+//   lava 3 1 1 5 3 1              a mark on the floor below it; each game has its own words for marks
 //   box 2 2 1; diamond 4 2 1      in a cell; a box needs something beneath it
 //   diamond 4 3 1 red             a bad one
 //   agent 1.5 2.5 1 yaw 1.57      where its feet are, in metres; yaw 0 looks along +y, in radians
@@ -16,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 
 #include "engine/described/text_lines.hpp"
 #include "voxel/body.hpp"
@@ -36,6 +36,9 @@ struct LaidCell {
   uint8_t at[3];
   uint8_t kind;  // of a diamond: 1 for a bad one
 };
+GE_FN Cell laid_cell(const LaidCell& laid) {
+  return {laid.at[0], laid.at[1], laid.at[2]};
+}
 struct LaidHill {
   uint8_t low[2], high[2], height;
 };
@@ -53,6 +56,13 @@ struct Laid {
   LaidHill hills[kLaidHills];
 };
 static_assert(sizeof(Laid) < 1024, "GE: options travel with every launch");
+/// Cells above the floor in the column at x, y.
+GE_FN int laid_height(const Laid& laid, int x, int y) {
+  int height = 0;
+  for (int k = 0; k < laid.hill_count; ++k)
+    if (has_column(laid.hills[k], x, y)) height = laid.hills[k].height;
+  return height;
+}
 
 struct LayoutSettings {
   std::string layout;
@@ -65,6 +75,8 @@ struct LayoutSettings {
 /// What a game's levels may have. `words` are those that a message lists.
 struct Grammar {
   std::vector<std::string> words;
+  std::map<std::string, MarkKind> marks = {};  // by their words
+  const char* marks_name = "";                 // plural of all kinds of marks, for a message
   int boxes = 0, diamonds = 0;
   int hill_side = 0, hill_height = 0;  // cells
   bool red = false;                    // diamonds may be red
@@ -100,6 +112,25 @@ class Layout {
   void check_agents(const Bounds& box, const char* what) const {
     for (int k = 0; k < agents_; ++k)
       if (is_inside(laid_.agents[k], box)) refuse_agent(k, what);
+  }
+  /// Bounds of a box that has a `low` and a `high`.
+  static Bounds bounds_of(const auto& box) {
+    Bounds bounds;
+    for (int k = 0; k < 3; ++k)
+      bounds.low[k] = float(box.low[k]), bounds.high[k] = float(box.high[k]);
+    return bounds;
+  }
+  /// Bounds of what bodies collide with, for a crate that stands in a cell.
+  static Bounds crate_bounds(int32_t form_number, const Cell& at) {
+    const FormOf form = form_of(form_number);
+    const int32_t cell[3] = {at.x, at.y, at.z};
+    Bounds bounds;
+    for (int k = 0; k < 3; ++k) {
+      const float centre = float(cell[k]) + 0.5f - (k == 2 ? form.lower : 0.0f);
+      const float half = k == 2 ? form.up : form.across;
+      bounds.low[k] = centre - half, bounds.high[k] = centre + half;
+    }
+    return bounds;
   }
 
  private:
@@ -176,12 +207,9 @@ class Layout {
     if (word == "floor" || word == "wall") {
       read_part(line, next_row(laid_.parts, laid_.part_count, line, "floors and walls"),
                 word == "wall" ? 1 : 0);
-    } else if (word == "lava" || word == "pad" || word == "zone") {
-      const char* const what = word == "zone" ? "zones" : "fields of lava and pads";
-      read_part(line, next_row(laid_.marks, laid_.mark_count, line, what),
-                word == "zone"  ? kZoneMark
-                : word == "pad" ? kPadMark
-                                : kLavaMark);
+    } else if (const auto mark = grammar_.marks.find(word); mark != grammar_.marks.end()) {
+      read_part(line, next_row(laid_.marks, laid_.mark_count, line, grammar_.marks_name),
+                mark->second);
     } else if (word == "hill") {
       read_hill(line);
     } else if (word == "box") {
@@ -213,23 +241,12 @@ class Layout {
 
   // ---- checks
 
-  int hill_at(int x, int y) const {
-    int height = 0;
-    for (int k = 0; k < laid_.hill_count; ++k) {
-      const LaidHill& hill = laid_.hills[k];
-      if (x >= hill.low[0] && x < hill.high[0] && y >= hill.low[1] && y < hill.high[1])
-        height = hill.height;
-    }
-    return height;
-  }
   bool is_solid(int x, int y, int z) const {
     for (int k = 0; k < laid_.part_count; ++k) {
       const LaidPart& part = laid_.parts[k];
-      if (x >= part.low[0] && x < part.high[0] && y >= part.low[1] && y < part.high[1] &&
-          z >= part.low[2] && z < part.high[2])
-        return true;
+      if (has_column(part, x, y) && z >= part.low[2] && z < part.high[2]) return true;
     }
-    return z >= 1 && z <= hill_at(x, y);
+    return z >= 1 && z <= laid_height(laid_, x, y);
   }
   /// How many boxes stand in a cell.
   int boxes_in(int x, int y, int z) const {
@@ -260,26 +277,11 @@ class Layout {
     return dx * dx + dy * dy < radius * radius && agent.feet[2] < box.high[2] - kLoose &&
            agent.feet[2] + 2 * kTall > box.low[2] + kLoose;
   }
-  static Bounds bounds_of(const LaidPart& part) {
-    Bounds box;
-    for (int k = 0; k < 3; ++k) box.low[k] = part.low[k], box.high[k] = part.high[k];
-    return box;
-  }
-  static Bounds bounds_of(const LaidCell& crate) {
-    const FormOf form = form_of(kCrateForm);
-    Bounds box;
-    for (int k = 0; k < 3; ++k) {
-      const float centre = float(crate.at[k]) + 0.5f - (k == 2 ? form.lower : 0.0f);
-      const float half = k == 2 ? form.up : form.across;
-      box.low[k] = centre - half, box.high[k] = centre + half;
-    }
-    return box;
-  }
   bool is_in_hill(const LaidAgent& agent) const {
     const int x = int(agent.feet[0]), y = int(agent.feet[1]);
     for (int i = x - 1; i <= x + 1; ++i)
       for (int j = y - 1; j <= y + 1; ++j) {
-        const float top = kGround + float(hill_at(i, j));
+        const float top = kGround + float(laid_height(laid_, i, j));
         if (top > kGround &&
             is_inside(agent, {{float(i), float(j), kGround}, {float(i + 1), float(j + 1), top}}))
           return true;
@@ -297,7 +299,7 @@ class Layout {
         if (is_inside(agent, bounds_of(laid_.parts[row]))) wrong("a floor or a wall");
       if (is_in_hill(agent)) wrong("a hill");
       for (int row = 0; row < laid_.box_count; ++row)
-        if (is_inside(agent, bounds_of(laid_.boxes[row]))) wrong("a box");
+        if (is_inside(agent, crate_bounds(kCrateForm, laid_cell(laid_.boxes[row])))) wrong("a box");
       for (int row = 0; row < k; ++row) {
         const LaidAgent& other = laid_.agents[row];
         const Bounds box = {{other.feet[0], other.feet[1], other.feet[2]},

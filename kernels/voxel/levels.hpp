@@ -38,6 +38,23 @@ struct ComponentsOf<NoTable> {
 };
 }  // namespace detail
 
+/// Stages that copy the rows of From to To. The field kCount of L, a component of one row, says how
+/// many there are.
+template <class M, class L, int32_t L::* kCount, class From, class To,
+          class Cs = typename detail::ComponentsOf<From>::type>
+struct Copied;
+template <class M, class L, int32_t L::* kCount, class From, class To, class... Cs>
+struct Copied<M, L, kCount, From, To, Types<Cs...>> {
+  using W = WorldOf<M>;
+  static GE_FN int count(const W&, const L& level) { return level.*kCount; }
+  static GE_FN void copy(const W& w, int k, Cs&... row) { ((row = get<From, Cs>(w, k)), ...); }
+  using type = Stages<For<&count, &copy, To>>;
+};
+template <class M, class L, int32_t L::* kCount>
+struct Copied<M, L, kCount, NoTable, NoTable, Types<>> {
+  using type = Stages<>;
+};
+
 template <class M, class L>
 struct Levels {
   using W = WorldOf<M>;
@@ -64,32 +81,13 @@ struct Levels {
     }
     box = static_of(get<typename M::Offcuts, Painted>(w, k));
   }
-  template <int32_t L::* kCount>
-  static GE_FN int count_of(const W&, const L& level) {
-    return level.*kCount;
-  }
-  template <class From, class... Cs>
-  static GE_FN void copy(const W& w, int k, Cs&... row) {
-    ((row = get<From, Cs>(w, k)), ...);
-  }
-
-  /// The rows of From, as rows of To.
-  template <int32_t L::* kCount, class From, class To,
-            class Cs = typename detail::ComponentsOf<From>::type>
-  struct Copied;
-  template <int32_t L::* kCount, class From, class To, class C, class... Cs>
-  struct Copied<kCount, From, To, Types<C, Cs...>> {
-    using type = Stages<For<&count_of<kCount>, &copy<From, C, Cs...>, To>>;
-  };
-  template <int32_t L::* kCount>
-  struct Copied<kCount, NoTable, NoTable, Types<>> {
-    using type = Stages<>;
-  };
+  template <int32_t L::* kCount, class From, class To>
+  using Copy = typename Copied<M, L, kCount, From, To>::type;
   using Finish =
       chain<Stages<EachWorld<&merge_parts>, For<&static_count, &make_static, typename M::Statics>>,
-            typename Copied<&L::marks, typename M::Fields, typename M::Marks>::type,
-            typename Copied<&L::boxes, typename M::Stock, typename M::Crates>::type,
-            typename Copied<&L::diamonds, typename M::Gems, typename M::Diamonds>::type>;
+            Copy<&L::marks, typename M::Fields, typename M::Marks>,
+            Copy<&L::boxes, typename M::Stock, typename M::Crates>,
+            Copy<&L::diamonds, typename M::Gems, typename M::Diamonds>>;
 };
 
 }  // namespace ge::voxel

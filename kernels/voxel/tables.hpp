@@ -229,6 +229,10 @@ struct Cell {
 GE_FN bool operator==(const Cell& a, const Cell& b) {
   return (a.x == b.x) & (a.y == b.y) & (a.z == b.z);
 }
+/// Whether the column of cells at x, y lies in a box from `low` to `high`, which is exclusive.
+GE_FN bool has_column(const auto& box, int x, int y) {
+  return (x >= box.low[0]) & (x < box.high[0]) & (y >= box.low[1]) & (y < box.high[1]);
+}
 GE_FN Cell cell(const int32_t (&at)[3]) {
   return {at[0], at[1], at[2]};
 }

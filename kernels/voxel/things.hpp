@@ -12,8 +12,7 @@ GE_FN bool is_marked(const WorldOf<M>& w, const Cell& at, uint32_t kind) {
   const int marks = count_of<typename M::Marks>(w);
   for (int k = 0; k < marks; ++k) {
     const Mark mark = get<typename M::Marks, Mark>(w, k);
-    found |= (mark.kind == kind) & (at.x >= mark.low[0]) & (at.x < mark.high[0]) &
-             (at.y >= mark.low[1]) & (at.y < mark.high[1]) & (at.z >= mark.low[2]) &
+    found |= (mark.kind == kind) & has_column(mark, at.x, at.y) & (at.z >= mark.low[2]) &
              (at.z < mark.high[2]);
   }
   return found;
@@ -25,9 +24,7 @@ GE_FN int zone_at(const WorldOf<M>& w, const Cell& at) {
   const int marks = count_of<typename M::Marks>(w);
   for (int k = 0; k < marks; ++k) {
     const Mark mark = get<typename M::Marks, Mark>(w, k);
-    if ((mark.kind == kZoneMark) & (at.x >= mark.low[0]) & (at.x < mark.high[0]) &
-        (at.y >= mark.low[1]) & (at.y < mark.high[1]))
-      return k;
+    if ((mark.kind == kZoneMark) & has_column(mark, at.x, at.y)) return k;
   }
   return kEmpty;
 }

@@ -39,16 +39,6 @@ GE_FN void shuffle(const W& w, Rows<Permutation, Number> numbers) {
   }
 }
 
-GE_FN int laid_height(const voxel::Laid& laid, int x, int y) {
-  int height = 0;
-  for (int k = 0; k < laid.hill_count; ++k) {
-    const voxel::LaidHill& hill = laid.hills[k];
-    const bool inside =
-        (x >= hill.low[0]) & (x < hill.high[0]) & (y >= hill.low[1]) & (y < hill.high[1]);
-    if (inside) height = hill.height;
-  }
-  return height;
-}
 /// The land's border is flat.
 GE_FN int drawn_height(const W& w, int x, int y) {
   const Land land = get<Land>(w);
@@ -64,20 +54,15 @@ GE_FN int drawn_height(const W& w, int x, int y) {
 GE_FN void raise(const W& w, Slot slot, voxel::Column& column) {
   const int x = slot.row / kSide, y = slot.row % kSide;
   const voxel::Laid& laid = w.options();
-  column.height = uint8_t(laid.laid != 0 ? laid_height(laid, x, y) : drawn_height(w, x, y));
+  column.height = uint8_t(laid.laid != 0 ? voxel::laid_height(laid, x, y) : drawn_height(w, x, y));
 }
 
 GE_FN void merge_hills(const W& w, Land& land, Rows<Game::RawHills, voxel::Hill> hills,
                        Rows<Game::Cover, voxel::Covered> cover) {
   land.hills = voxel::HillMerger<Game>(w, cover).merge(hills);
 }
-GE_FN int hill_count(const W&, const Land& land) {
-  return land.hills;
-}
-GE_FN void copy_hill(const W& w, int k, voxel::Hill& hill) {
-  hill = get<Game::RawHills, voxel::Hill>(w, k);
-}
-using NewLand = Stages<EachWorld<&draw_land>, EachWorld<&shuffle>, Each<&raise>,
-                       EachWorld<&merge_hills>, For<&hill_count, &copy_hill, Game::Hills>>;
+using NewLand =
+    chain<Stages<EachWorld<&draw_land>, EachWorld<&shuffle>, Each<&raise>, EachWorld<&merge_hills>>,
+          voxel::Copied<Game, Land, &Land::hills, Game::RawHills, Game::Hills>::type>;
 
 }  // namespace gpu_envs::envs::collect

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "envs/rearrange/room.hpp"
+#include "voxel/draft.hpp"
 
 namespace gpu_envs::envs::rearrange {
 
@@ -26,7 +27,7 @@ inline bool operator==(const int8_t (&a)[3], const Cell& b) {
 class ObjectLayout : public voxel::Layout {
  public:
   ObjectLayout(const voxel::Grammar& grammar, const Params& p)
-      : Layout(grammar, p.agent_count), wall_(float(p.wall.high)) {}
+      : Layout(grammar, p.agent_count), room_{kLength, kWidth, p.wall.high} {}
 
   Options read_all(const std::string& text) {
     static_cast<voxel::Laid&>(options_) = read(text);
@@ -57,18 +58,14 @@ class ObjectLayout : public voxel::Layout {
       is_done &= std::equal(std::begin(object.model), std::end(object.model), object.copy);
     }
     if (is_done) refuse_layout("every object is in its place already");
-    for (int k = 0; k < kFixtures; ++k) {
-      voxel::Bounds box;
-      const voxel::Static part = fixture(k);
-      std::copy(std::begin(part.low), std::end(part.low), box.low);
-      std::copy(std::begin(part.high), std::end(part.high), box.high);
-      check_agents(box, "the floor or a pedestal");
-    }
-    check_agents_in_walls();
+    for (int k = 0; k < kFixtures; ++k)
+      check_agents(bounds_of(fixture(k)), "the floor or a pedestal");
+    for (int k = 0; k < 4; ++k)
+      check_agents(bounds_of(voxel::wall_of_room(k, room_, 0, 0)), "a wall");
     for (int k = 0; k < options_.object_count; ++k) {
       const LaidObject& object = options_.objects[k];
-      check_agents(bounds_of(object, model_middle(), object.model), "an object of the model");
-      check_agents(bounds_of(object, work_middle(), object.copy), "an object of the copy");
+      check_agents(object_bounds(object, model_middle(), object.model), "an object of the model");
+      check_agents(object_bounds(object, work_middle(), object.copy), "an object of the copy");
     }
   }
 
@@ -93,24 +90,10 @@ class ObjectLayout : public voxel::Layout {
     at[1] = int8_t(line.number<int32_t>("y", -reach, reach));
     at[2] = int8_t(line.number<int32_t>("z", 0, kHighest - 1));
   }
-  void check_agents_in_walls() const {
-    constexpr float kAlong = float(kLength), kAcross = float(kWidth);
-    check_agents({{0, 0, 0}, {1, kAcross, wall_}}, "a wall");
-    check_agents({{kAlong - 1, 0, 0}, {kAlong, kAcross, wall_}}, "a wall");
-    check_agents({{0, 0, 0}, {kAlong, 1, wall_}}, "a wall");
-    check_agents({{0, kAcross - 1, 0}, {kAlong, kAcross, wall_}}, "a wall");
-  }
-  static voxel::Bounds bounds_of(const LaidObject& object, const Cell& middle,
-                                 const int8_t (&place)[3]) {
-    const voxel::FormOf form = voxel::form_of(object.form);
-    const int32_t cell[3] = {middle.x + place[0], middle.y + place[1], middle.z + place[2]};
-    voxel::Bounds box;
-    for (int k = 0; k < 3; ++k) {
-      const float centre = float(cell[k]) + 0.5f - (k == 2 ? form.lower : 0.0f);
-      const float half = k == 2 ? form.up : form.across;
-      box.low[k] = centre - half, box.high[k] = centre + half;
-    }
-    return box;
+  static voxel::Bounds object_bounds(const LaidObject& object, const Cell& middle,
+                                     const int8_t (&place)[3]) {
+    return crate_bounds(object.form,
+                        {middle.x + place[0], middle.y + place[1], middle.z + place[2]});
   }
   /// Objects have a cell of their own each, on the pedestal or on another one.
   void check_place(int k, int8_t (LaidObject::*place)[3], const char* where) const {
@@ -127,7 +110,7 @@ class ObjectLayout : public voxel::Layout {
     if (at[2] > 0 && !has({at[0], at[1], at[2] - 1}, k)) wrong("has nothing beneath it");
   }
 
-  float wall_;  // height [m]
+  Cell room_;  // cells along each axis, walls included
   Options options_{};
 };
 

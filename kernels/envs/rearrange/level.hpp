@@ -62,12 +62,7 @@ GE_FN void build_room(const W& w, Draft& draft) {
   const bool laid = w.options().laid != 0;
   const bool hidden = laid ? w.options().hidden != 0 : d.uniform(0) < w.params().hidden_walls;
   const int h = laid ? w.params().wall.high : voxel::between(d, 1, w.params().wall);
-  const uint32_t colour = voxel::kDarkGrey, shown = hidden ? 0u : 1u;
-  draft.add({{0, 0, 0}, {kLength, kWidth, 1}, colour, 1u});
-  draft.add({{0, 0, 0}, {1, kWidth, h}, colour, shown});
-  draft.add({{kLength - 1, 0, 0}, {kLength, kWidth, h}, colour, shown});
-  draft.add({{0, 0, 0}, {kLength, 1, h}, colour, shown});
-  draft.add({{0, kWidth - 1, 0}, {kLength, kWidth, h}, colour, shown});
+  draft.add_room({kLength, kWidth, h}, voxel::kDarkGrey, voxel::kDarkGrey, hidden ? 0u : 1u);
 }
 GE_FN void add_object(Draft& draft, const Looks& looks, const Cell& at, voxel::Look look) {
   looks.set(draft.crates, look);

@@ -50,12 +50,7 @@ GE_FN void build_room(const W& w, const Plan& plan, Draft& draft) {
   const uint32_t floor = voxel::layout_colour(d, 0, voxel::kBrightLayoutColours);
   const uint32_t wall = voxel::layout_colour(d, 1);
   const uint32_t shown = d.uniform(2) < w.params().hidden_walls ? 0u : 1u;
-  const int l = plan.length, b = plan.width, h = plan.height;
-  draft.add({{0, 0, 0}, {l, b, 1}, floor, 1u});
-  draft.add({{0, 0, 0}, {1, b, h}, wall, shown});
-  draft.add({{l - 1, 0, 0}, {l, b, h}, wall, shown});
-  draft.add({{0, 0, 0}, {l, 1, h}, wall, shown});
-  draft.add({{0, b - 1, 0}, {l, b, h}, wall, shown});
+  draft.add_room({plan.length, plan.width, plan.height}, floor, wall, shown);
   const Rectangle& zone = plan.zone;
   draft.add(voxel::Mark{{zone.x, zone.y, 1}, {zone.x_end, zone.y_end, 2}, voxel::kZoneMark});
 }

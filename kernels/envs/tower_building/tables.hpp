@@ -64,6 +64,8 @@ struct Room {
 inline voxel::Laid read_layout(const std::string& text, const Params& p) {
   const voxel::Grammar grammar{
       .words = {"floor", "wall", "walls", "zone", "box", "agent", "seconds"},
+      .marks = {{"zone", voxel::kZoneMark}},
+      .marks_name = "zones",
       .boxes = voxel::kLaidBoxes};
   return voxel::Layout(grammar, p.agent_count).read(text);
 }
