@@ -1,13 +1,20 @@
-// The tables of a voxel game that has room for R. A game adds its agents, its one row of numbers and
-// what it draws levels with:
+// The schema of a voxel game, and its tables with room for R. A game adds components of its agents,
+// its one row of numbers and what it draws levels with:
 //
+//   using Players = voxel::PlayersOf<Params, Parts>;
 //   struct Room {
 //     static constexpr int parts = 24;     // floors and walls, before and after they are merged
 //     static constexpr int marks = 8, boxes = 80, diamonds = 0;
 //   };
-//   struct Game : voxel::Tables<Room> { ... };
+//   struct Game : voxel::Tables<Room> {
+//     using Agents = Players;
+//     struct Schema : voxel::SchemaOf<Settings, Params, voxel::Laid, Players> {
+//       using tables = Types<Agents, Statics, ...>;
+//     };
+//   };
 #pragma once
 
+#include "voxel/layout.hpp"
 #include "voxel/painting.hpp"
 #include "voxel/solids.hpp"
 
@@ -42,5 +49,30 @@ inline constexpr Tuning kTuning{.cpu_block = 1,
                                 .observe_lanes = {128},
                                 .rare_resets = true,
                                 .most_threads = 128};
+
+/// The table of the learners: what all voxel games have, and components of the game's own. P:
+/// parameters with `agent_count`.
+template <class P, class... Own>
+struct PlayersOf : Agents<kMostAgents, Act, Body, Hands, Home, Own...> {
+  static constexpr const char* name = "agents";
+  static GE_FN constexpr int count(const P& params) { return params.agent_count; }
+};
+
+/// The schema of a game without its `tables`. S: settings, P: parameters, O: options, A: agents. The
+/// namespace of S and P has `P resolve_settings(S&)` and `O read_layout(text, params)`.
+template <class S, class P, class O, class A>
+struct SchemaOf {
+  using Settings = S;
+  using Params = P;
+  using Options = O;
+  using ResetSettings = LayoutSettings;
+  using Action = Act;
+  using Agent = A;
+  static constexpr Tuning tuning = kTuning;
+  static Params resolve(Settings& settings) { return resolve_settings(settings); }
+  static Options resolve_options(const ResetSettings& settings, const Params& params) {
+    return read_layout(settings.layout, params);
+  }
+};
 
 }  // namespace ge::voxel

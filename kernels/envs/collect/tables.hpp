@@ -14,7 +14,6 @@
 #include "envs/collect/settings.hpp"
 #include "voxel/game.hpp"
 #include "voxel/hills.hpp"
-#include "voxel/layout.hpp"
 #include "voxel/levels.hpp"
 #include "voxel/timing.hpp"
 
@@ -69,11 +68,7 @@ struct Number {
   static constexpr auto describe() { return fields(field("value", &Number::value, "0 to 255")); }
 };
 
-struct Players
-    : Agents<voxel::kMostAgents, voxel::Act, voxel::Body, voxel::Hands, voxel::Home, Parts> {
-  static constexpr const char* name = "agents";
-  static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
-};
+using Players = voxel::PlayersOf<Params, Parts>;
 struct LandRow : Single<Land, voxel::Counts, Harvest, voxel::Timer> {
   static constexpr const char* name = "land";
 };
@@ -111,20 +106,9 @@ struct Game : voxel::Tables<Room> {
   static constexpr bool kDiamondColours = true;
   static GE_FN voxel::DiamondForm diamond_form() { return {0.17f, 0.45f, 0.8f}; }
 
-  struct Schema {
-    using Settings = collect::Settings;
-    using Params = collect::Params;
-    using Options = voxel::Laid;
-    using ResetSettings = voxel::LayoutSettings;
-    using Action = voxel::Act;
-    using Agent = Agents;
+  struct Schema : voxel::SchemaOf<collect::Settings, collect::Params, voxel::Laid, Players> {
     using tables = Types<Agents, Columns, Hills, Statics, Crates, Diamonds, LandRow, Canvas,
                          Offcuts, Stock, Gems, RawHills, Cover, Places, Permutation, Solids>;
-    static constexpr Tuning tuning = voxel::kTuning;
-    static Params resolve(Settings& settings) { return resolve_settings(settings); }
-    static Options resolve_options(const ResetSettings& settings, const Params& params) {
-      return read_layout(settings.layout, params);
-    }
   };
   static GE_FN uint32_t hill_colour(const World<Schema>& w) { return get<Land>(w).hill_colour; }
 };

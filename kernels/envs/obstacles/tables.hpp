@@ -102,11 +102,7 @@ enum Side : int32_t { kNear = 1, kFar = 2, kLeft = 4, kRight = 8 };
 
 // ---- tables
 
-struct Players
-    : Agents<voxel::kMostAgents, voxel::Act, voxel::Body, voxel::Hands, voxel::Home, Score, Parts> {
-  static constexpr const char* name = "agents";
-  static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
-};
+using Players = voxel::PlayersOf<Params, Score, Parts>;
 struct Course : Single<Level, voxel::Timer> {
   static constexpr const char* name = "course";
 };
@@ -126,22 +122,11 @@ struct Game : voxel::Tables<T_> {
   };
   static GE_FN voxel::DiamondForm diamond_form() { return {0.8f * 0.17f, 0.8f * 0.45f, 0.7f}; }
 
-  struct Schema {
-    using Settings = SettingsOf<D>;
-    using Params = obstacles::Params;
-    using Options = voxel::Laid;
-    using ResetSettings = voxel::LayoutSettings;
-    using Action = voxel::Act;
-    using Agent = Agents;
+  struct Schema : voxel::SchemaOf<SettingsOf<D>, obstacles::Params, voxel::Laid, Players> {
     using tables = Types<Agents, typename Base::Statics, typename Base::Marks,
                          typename Base::Crates, typename Base::Diamonds, Course, Plan,
                          typename Base::Canvas, typename Base::Offcuts, typename Base::Fields,
                          typename Base::Stock, typename Base::Gems, typename Base::Solids>;
-    static constexpr Tuning tuning = voxel::kTuning;
-    static Params resolve(Settings& settings) { return resolve_settings(settings); }
-    static Options resolve_options(const ResetSettings& settings, const Params& params) {
-      return read_layout(settings.layout, params);
-    }
   };
 };
 

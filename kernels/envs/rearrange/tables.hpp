@@ -33,11 +33,7 @@ struct Matches {
   }
 };
 
-struct Players
-    : Agents<voxel::kMostAgents, voxel::Act, voxel::Body, voxel::Hands, voxel::Home, Parts> {
-  static constexpr const char* name = "agents";
-  static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
-};
+using Players = voxel::PlayersOf<Params, Parts>;
 struct Task : Single<voxel::Counts, Matches, voxel::Timer> {
   static constexpr const char* name = "task";
 };
@@ -48,19 +44,9 @@ struct Room {
 struct Game : voxel::Tables<Room, voxel::Look> {
   using Agents = Players;
 
-  struct Schema {
-    using Settings = rearrange::Settings;
-    using Params = rearrange::Params;
-    using Options = rearrange::Options;
-    using ResetSettings = voxel::LayoutSettings;
-    using Action = voxel::Act;
-    using Agent = Agents;
+  struct Schema
+      : voxel::SchemaOf<rearrange::Settings, rearrange::Params, rearrange::Options, Players> {
     using tables = Types<Agents, Statics, Crates, Task, Canvas, Offcuts, Stock, Solids>;
-    static constexpr Tuning tuning = voxel::kTuning;
-    static Params resolve(Settings& settings) { return resolve_settings(settings); }
-    static Options resolve_options(const ResetSettings& settings, const Params& params) {
-      return read_layout(settings.layout, params);
-    }
   };
   static GE_FN int fixture_count(const World<Schema>&) { return kFixtures; }
   static GE_FN voxel::Static fixture(const World<Schema>&, int k) { return rearrange::fixture(k); }

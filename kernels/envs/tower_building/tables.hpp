@@ -10,7 +10,6 @@
 
 #include "envs/tower_building/settings.hpp"
 #include "voxel/game.hpp"
-#include "voxel/layout.hpp"
 #include "voxel/levels.hpp"
 #include "voxel/timing.hpp"
 
@@ -48,11 +47,7 @@ struct Tower {
   }
 };
 
-struct Players
-    : Agents<voxel::kMostAgents, voxel::Act, voxel::Body, voxel::Hands, voxel::Home, Score, Parts> {
-  static constexpr const char* name = "agents";
-  static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
-};
+using Players = voxel::PlayersOf<Params, Score, Parts>;
 struct Site : Single<voxel::Counts, Tower, voxel::Timer> {
   static constexpr const char* name = "site";
 };
@@ -73,20 +68,10 @@ inline voxel::Laid read_layout(const std::string& text, const Params& p) {
 struct Game : voxel::Tables<Room> {
   using Agents = Players;
 
-  struct Schema {
-    using Settings = tower_building::Settings;
-    using Params = tower_building::Params;
-    using Options = voxel::Laid;
-    using ResetSettings = voxel::LayoutSettings;
-    using Action = voxel::Act;
-    using Agent = Agents;
+  struct Schema
+      : voxel::SchemaOf<tower_building::Settings, tower_building::Params, voxel::Laid, Players> {
     using tables =
         Types<Agents, Statics, Marks, Crates, Site, Canvas, Offcuts, Fields, Stock, Solids>;
-    static constexpr Tuning tuning = voxel::kTuning;
-    static Params resolve(Settings& settings) { return resolve_settings(settings); }
-    static Options resolve_options(const ResetSettings& settings, const Params& params) {
-      return read_layout(settings.layout, params);
-    }
   };
 };
 using W = World<Game::Schema>;
