@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from collect_lands import FAR_GREEN, GAME, GROUND, PARTS, SHORT, Land, heights_of
+from voxel_games import (
+    check_agents_never_pass_through,
+    check_success,
+    check_success_in_the_last_step,
+)
 from voxel_worlds import (
     PRESS,
     RADIUS,
     RESTING,
     TINY,
-    Meetings,
     carried_pairs,
     check_boxes_stand_apart,
     random_actions,
@@ -47,28 +51,14 @@ def test_default_episode_has_60_seconds_and_2_for_each_diamond(make_simulator) -
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
 def test_success_is_followed_by_four_steps_and_its_reward_is_seen(make_simulator, mode) -> None:
-    land = Land(make_simulator, GROUND + "diamond 5 5 1; agent 5.5 4.5 1", autoreset_mode=mode)
-    rewards = []
-    while not land.is_over:
-        land.act("f")
-        rewards.append(float(land.paid[0]))
-        assert len(rewards) < 20
-    assert rewards[-5:] == [6.0, 0.0, 0.0, 0.0, 0.0]
-    assert not any(rewards[:-5])
-    assert land.last.true_objective.tolist() == [[1.0]]
-    assert land.last.episode_return.tolist() == [[6.0]]
+    layout = GROUND + "diamond 5 5 1; agent 5.5 4.5 1"
+    check_success(Land(make_simulator, layout, autoreset_mode=mode))
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
 def test_reward_of_the_very_last_step_comes_with_the_end(make_simulator, mode: str) -> None:
     layout = GROUND + "diamond 5 5 1; agent 5.5 4.4 1; seconds 0.2"
-    land = Land(make_simulator, layout, autoreset_mode=mode)
-    land.act("f", 2)
-    assert not land.total.any()
-    land.act("f")
-    assert land.paid.tolist() == [6.0]
-    assert land.is_over
-    assert land.last.true_objective.tolist() == [[1.0]]
+    check_success_in_the_last_step(Land(make_simulator, layout, autoreset_mode=mode))
 
 
 def test_everybody_ends_in_the_same_step(make_simulator) -> None:
@@ -348,14 +338,8 @@ def test_box_is_not_put_onto_another_agent(make_simulator) -> None:
 
 @pytest.mark.parametrize("agents", [1, 2, 4, 8])
 def test_agents_begin_apart_and_never_pass_through_one_another(make_simulator, agents: int) -> None:
-    options = {"side_high": 9, "ground_low": 0.7, "fall_reward": 0, **TINY}
-    simulator = make_simulator(GAME, 40, agent_count=agents, **options)
-    simulator.reset(seed=agents)
-    homes = simulator.get("agents.home")[:, :agents]
-    assert all(len(np.unique(world, axis=0)) == agents for world in homes)
-    meetings = Meetings(simulator)
-    meetings.play(100)
-    meetings.check()
+    options = {"side_high": 9, "ground_low": 0.7, "fall_reward": 0}
+    check_agents_never_pass_through(make_simulator, GAME, agents, 100, **options)
 
 
 def test_random_play_keeps_boxes_apart_and_bodies_out_of_hills(make_simulator) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-import pytest
 from collect_lands import GAME, GROUND, SHORT
+from voxel_games import (
+    check_saves_are_refused,
+    pair_fixture,
+    played_layouts_test,
+    refused_layouts_test,
+    refused_parameters_test,
+)
 from voxel_worlds import Make, Pair
 
 AGENT = "; agent 1.5 1.5 1"
@@ -80,36 +84,17 @@ BAD_LAYOUTS: list[tuple[str, str]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    both = Pair(GAME, OPTIONS)
-    yield both
-    both.check()
-    both.close()
-
-
-@pytest.mark.parametrize(("parameters", "message"), BAD_VALUES)
-def test_parameters_that_do_not_go_together_are_refused_by_name(
-    make_simulator: Make, parameters: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        make_simulator(GAME, 2, **parameters)
-
-
-@pytest.mark.parametrize(("layout", "message"), BAD_LAYOUTS)
-def test_impossible_layouts_are_refused_with_their_line(
-    pair: Pair, layout: str, message: str
-) -> None:
-    pair.refuses(lambda s: s.reset(options={"layout": layout}), ValueError, f"layout: {message}")
+pair = pair_fixture(GAME, OPTIONS)
+test_parameters_that_do_not_go_together_are_refused_by_name = refused_parameters_test(
+    GAME, BAD_VALUES
+)
+test_impossible_layouts_are_refused_with_their_line = refused_layouts_test(BAD_LAYOUTS)
 
 
 def test_save_of_other_parameters_is_refused(pair: Pair, make_simulator: Make) -> None:
-    for changed in ({"agent_count": 2}, {"team_spirit": 0.5}, {"good_share": 0.5}):
-        simulator = make_simulator(GAME, 2, **{**OPTIONS, **changed})
-        simulator.reset(seed=1)
-        data = simulator.save()
-        pair.refuses(lambda s, data=data: s.load(data), ValueError, "save")
-    pair.refuses(lambda s: s.load(b""), ValueError, "save")
+    changes = ({"agent_count": 2}, {"team_spirit": 0.5}, {"good_share": 0.5})
+    made = [make_simulator(GAME, 2, **{**OPTIONS, **changed}) for changed in changes]
+    check_saves_are_refused(pair, made)
 
 
 # ---- what is allowed at the edges
@@ -127,12 +112,6 @@ GOOD_LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", GOOD_LAYOUTS.values(), ids=GOOD_LAYOUTS)
-def test_layouts_at_the_edge_of_what_is_allowed_are_played(
-    make_simulator: Make, layout: str
-) -> None:
-    simulator = make_simulator(GAME, 2, strict=True, **OPTIONS)
-    simulator.reset(seed=1, options={"layout": layout})
-    for _ in range(40):
-        assert np.isfinite(simulator.step(np.full((2, 1, 6), 1)).state).all()
-    simulator.check()
+test_layouts_at_the_edge_of_what_is_allowed_are_played = played_layouts_test(
+    GAME, GOOD_LAYOUTS, OPTIONS
+)

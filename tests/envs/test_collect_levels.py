@@ -9,6 +9,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from collect_lands import GAME, GREEN, GROUND, RED, SHORT, SIDE, Land, heights_of
+from voxel_games import (
+    LATTICE,
+    check_lost_pieces_are_reported,
+    check_random_play,
+    check_seeds_and_episodes_differ,
+    hostile_columns_test,
+    most_rows,
+    refused_values_test,
+)
 from voxel_worlds import (
     TINY,
     Array,
@@ -16,8 +25,6 @@ from voxel_worlds import (
     check_mean,
     check_shares,
     check_uniform,
-    outputs_of,
-    random_actions,
 )
 
 WORLDS = 2000
@@ -254,24 +261,15 @@ def test_agents_soon_stand_on_the_land(make_simulator, agents: int) -> None:
 
 
 def test_seeds_and_episodes_differ(make_simulator) -> None:
-    simulator = make_simulator(GAME, 1, **TINY)
-    assert len({simulator.reset(seed=k).state.tobytes() for k in range(20)}) == 20
-    assert len({simulator.reset().state.tobytes() for _ in range(20)}) == 20
+    check_seeds_and_episodes_differ(make_simulator, GAME)
 
 
 # ---- room in tables
 
 
 def resets(make: Make, worlds: int, times: int) -> None:
-    """Reset many worlds: what a table cannot hold raises an error."""
-    simulator = make(GAME, worlds, resolution="1x1", agent_count=2, outputs=[])
-    diamonds = boxes = 0
-    for k in range(times):
-        simulator.reset(seed=5 if k == 0 else None)
-        simulator.check()
-        diamonds = max(diamonds, int(simulator.get("diamonds.count").max()))
-        boxes = max(boxes, int(simulator.get("crates.count").max()))
-    assert (simulator.get("world.episode") == times - 1).all()
+    tables = ("diamonds", "crates")
+    diamonds, boxes = most_rows(make, GAME, worlds, times, tables, agent_count=2)
     assert 70 < diamonds <= 85 and 60 < boxes <= 67
 
 
@@ -310,23 +308,15 @@ def test_land_at_the_limits_of_all_parameters_is_played(
     if parameters is BARE:
         assert (simulator.get("land.good_left") == 1).all()
         assert not simulator.get("crates.count").any()
-    agents = simulator.agents_per_world
-    for actions in random_actions(np.random.default_rng(1), 60, 4, agents):
-        assert np.isfinite(simulator.step(actions).state).all()
-    simulator.check()
+    check_random_play(simulator)
 
 
 def test_level_with_too_many_pieces_is_reported_with_its_table_and_stays_playable(
     make_simulator,
 ) -> None:
-    lattice = "floor 0 0 0 90 90 0; diamond 1 2 1; agent 1.5 1.5 1"
-    for k in range(3, 47, 4):
-        lattice += f"; wall {k} 0 0 {k} 90 2; wall 0 {k} 0 90 {k} 2"
-    land = Land(make_simulator, lattice, autoreset_mode="Disabled")
-    pattern = rf"{GAME}: table 'statics' dropped \d+ rows: its capacity is 24 and \d+ would"
-    with pytest.raises(RuntimeError, match=pattern):
-        land.simulator.check()
-    land.simulator.check()  # said once
+    layout = LATTICE + "; diamond 1 2 1; agent 1.5 1.5 1"
+    land = Land(make_simulator, layout, autoreset_mode="Disabled")
+    check_lost_pieces_are_reported(land, 24)
     land.act("f", 5)
     assert land.total[0].tolist() == [1, 0, 5, 0]
     assert np.isfinite(land.last.state).all()
@@ -364,45 +354,18 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("columns", HOSTILE, ids=str)
-def test_columns_of_one_world_that_are_set_to_anything_reach_no_other(
-    make_simulator, columns: dict[str, float]
-) -> None:
-    """Worlds beside it do not change by a bit, and its save loads."""
-    layout = GROUND + "hill 9 9 12 12 3; diamond 5 6 1; diamond 6 6 1 red; diamond 15 15 1; "
-    layout += "box 5 4 1; box 6 4 1; agent 5.5 3.5 1; agent 6.5 3.5 1; seconds 3"
-    options = {"agent_count": 2, "autoreset_mode": "Disabled", **TINY}
-    touched, plain = (make_simulator(GAME, 3, **options) for _ in range(2))
-    for simulator in (touched, plain):
-        simulator.reset(seed=1, options={"layout": layout})
-        simulator.step(np.tile([0, 0, 0, 0, 0, 1], (3, 2, 1)))
-    for column, value in columns.items():
-        touched.set(column, value, worlds=[1])
-    for actions in random_actions(np.random.default_rng(1), 12, 3, 2):
-        actions[..., 0] = 1
-        first, second = touched.step(actions), plain.step(actions)
-        for world in (0, 2):
-            assert outputs_of(first, world) == outputs_of(second, world)
-        assert not np.isnan(first.reward).any()
-    again = make_simulator(GAME, 3, **options)
-    again.load(touched.save())
-    assert again.save() == touched.save()
+TEAM = (
+    GROUND + "hill 9 9 12 12 3; diamond 5 6 1; diamond 6 6 1 red; diamond 15 15 1; "
+    "box 5 4 1; box 6 4 1; agent 5.5 3.5 1; agent 6.5 3.5 1; seconds 3"
+)
+test_columns_of_one_world_that_are_set_to_anything_reach_no_other = hostile_columns_test(
+    GAME, HOSTILE, TEAM, head=0
+)
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        ("land.good_left", 97), ("land.side_x", 42), ("land.octaves", -1), ("land.tenths", 201),
-        ("diamonds.left", 2), ("diamonds.cell", FAR + 1), ("agents.carries", 80),
-        ("crates.carrier", 8), ("land.solved", 2), ("land.hill_count", 65537),
-    ],
-)  # fmt: skip
-def test_values_out_of_range_are_refused_and_set_nothing(
-    make_simulator, column: str, value: int
-) -> None:
-    simulator = make_simulator(GAME, 2, **TINY)
-    simulator.reset(seed=1)
-    before = simulator.save()
-    with pytest.raises(ValueError, match=column):
-        simulator.set(column, value)
-    assert simulator.save() == before
+OUT_OF_RANGE = [
+    ("land.good_left", 97), ("land.side_x", 42), ("land.octaves", -1), ("land.tenths", 201),
+    ("diamonds.left", 2), ("diamonds.cell", FAR + 1), ("agents.carries", 80),
+    ("crates.carrier", 8), ("land.solved", 2), ("land.hill_count", 65537),
+]  # fmt: skip
+test_values_out_of_range_are_refused_and_set_nothing = refused_values_test(GAME, OUT_OF_RANGE)

@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from obstacles_courses import BOTH, PAD, PARTS, SHORT, Course
+from voxel_games import (
+    LATTICE,
+    check_agents_never_pass_through,
+    check_everybody_ends_at_once,
+    check_lost_pieces_are_reported,
+    check_strict_step_reports_lost_pieces,
+    check_success,
+    check_success_in_the_last_step,
+    most_rows,
+)
 from voxel_worlds import (
     GROUND,
     PRESS,
     RADIUS,
     TINY,
-    Meetings,
     carried_pairs,
     check_boxes_stand_apart,
     random_actions,
@@ -46,28 +55,13 @@ def test_default_episode_has_the_seconds_of_the_specification(make_simulator) ->
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
 def test_success_is_followed_by_four_steps_and_its_reward_is_seen(make_simulator, mode) -> None:
-    course = Course(make_simulator, PAD + "agent 10.5 11.2 1", autoreset_mode=mode)
-    rewards = []
-    while not course.is_over:
-        course.act("f")
-        rewards.append(float(course.paid[0]))
-        assert len(rewards) < 20
-    assert rewards[-5:] == [6.0, 0.0, 0.0, 0.0, 0.0]
-    assert not any(rewards[:-5])
-    assert course.last.true_objective.tolist() == [[1.0]]
-    assert course.last.episode_return.tolist() == [[6.0]]
-    assert not course.last.truncated.any()
+    check_success(Course(make_simulator, PAD + "agent 10.5 11.2 1", autoreset_mode=mode))
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
 def test_reward_of_the_very_last_step_comes_with_the_end(make_simulator, mode: str) -> None:
-    course = Course(make_simulator, PAD + "agent 10.5 11.4 1; seconds 0.2", autoreset_mode=mode)
-    course.act("f", 2)
-    assert not course.total.any()
-    course.act("f")
-    assert course.paid.tolist() == [6.0]
-    assert course.is_over
-    assert course.last.true_objective.tolist() == [[1.0]]
+    layout = PAD + "agent 10.5 11.4 1; seconds 0.2"
+    check_success_in_the_last_step(Course(make_simulator, layout, autoreset_mode=mode))
 
 
 # ---- rewards
@@ -257,13 +251,7 @@ def test_policy_without_a_step_fails_and_is_paid_nothing(make_simulator, letters
 def test_agents_begin_apart_and_never_pass_through_one_another(
     make_simulator, name: str, agents: int
 ) -> None:
-    simulator = make_simulator(name, 40, agent_count=agents, **TINY)
-    simulator.reset(seed=agents)
-    cells = simulator.get("agents.home")[:, :agents]
-    assert all(len(np.unique(world, axis=0)) == agents for world in cells)
-    meetings = Meetings(simulator)
-    meetings.play(150)
-    meetings.check()
+    check_agents_never_pass_through(make_simulator, name, agents)
 
 
 def test_agents_who_walk_at_each_other_stop(make_simulator) -> None:
@@ -273,13 +261,7 @@ def test_agents_who_walk_at_each_other_stop(make_simulator) -> None:
 
 
 def test_everybody_ends_in_the_same_step(make_simulator) -> None:
-    options = {**TINY, **SHORT, "agent_count": 4, "episode_seconds": 1}
-    simulator = make_simulator("ObstaclesEasy-v0", 8, **options)
-    simulator.reset(seed=1)
-    random = np.random.default_rng(1)
-    for step in range(1, 46):
-        ended = simulator.step(random.integers(0, 2, (8, 4, 6))).terminated
-        assert (ended == (step % 15 == 0)).all()
+    check_everybody_ends_at_once(make_simulator, "ObstaclesEasy-v0", **SHORT)
 
 
 # ---- room
@@ -287,34 +269,19 @@ def test_everybody_ends_in_the_same_step(make_simulator) -> None:
 
 @BOTH
 def test_hundred_thousand_resets_need_no_more_room_than_there_is(make_simulator, name) -> None:
-    worlds, resets = 2000, 50
-    simulator = make_simulator(name, worlds, resolution="1x1", agent_count=2, outputs=[])
-    for k in range(resets):
-        simulator.reset(seed=5 if k == 0 else None)
-        simulator.check()
-    assert (simulator.get("world.episode") == resets - 1).all()
+    most_rows(make_simulator, name, 2000, 50, [], agent_count=2)
 
 
 def test_level_with_too_many_pieces_is_reported_with_its_table_and_stays_playable(
     make_simulator,
 ) -> None:
-    lattice = "floor 0 0 0 90 90 0; agent 0.5 0.5 1"
-    for k in range(3, 47, 4):
-        lattice += f"; wall {k} 0 0 {k} 90 2; wall 0 {k} 0 90 {k} 2"
-    course = Course(make_simulator, lattice)
-    pattern = (
-        r"ObstaclesEasy-v0: table 'statics' dropped \d+ rows: its capacity is 32 and \d+ would"
-    )
-    with pytest.raises(RuntimeError, match=pattern):
-        course.simulator.check()
-    course.simulator.check()  # said once
+    layout = LATTICE + "; agent 0.5 0.5 1"
+    course = Course(make_simulator, layout)
+    check_lost_pieces_are_reported(course, 32)
     course.act("fj", 30)
     course.simulator.reset()
     course.simulator.check()
-    strict = make_simulator("ObstaclesEasy-v0", 1, strict=True, **TINY)
-    strict.reset(seed=1, options={"layout": lattice})
-    with pytest.raises(RuntimeError, match="table 'statics'"):
-        strict.step(np.zeros((1, 1, 6), int))
+    check_strict_step_reports_lost_pieces(make_simulator, "ObstaclesEasy-v0", layout)
 
 
 def test_box_put_into_ones_own_cell_leaves_the_body_outside_of_walls(make_simulator) -> None:

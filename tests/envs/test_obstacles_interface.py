@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from gymnasium import spaces
 from obstacles_courses import BOTH, PARTS, SHORT, Course
+from voxel_games import (
+    VIEW,
+    Vec,
+    check_infos,
+    check_petting_zoo,
+    check_seeds_and_episodes_differ,
+    check_spaces,
+    check_time_and_bodies,
+    check_truncation,
+    listed_parameters,
+    played_state,
+)
 from voxel_worlds import GROUND, TINY, check_same_bytes, random_actions
 from voxel_worlds import HEAD_SIZES as HEADS
 
-import gpu_envs
 from gpu_envs.known import registration
-
-Vec = Callable[..., gpu_envs.VectorEnv]
 
 # Numbers in the state: time; and for each agent, its body and what it reached.
 TIME, AGENT = 2, 14
-
-
-def drawn(simulator: gpu_envs.Simulator, steps: int, seed: int = 0) -> np.ndarray:
-    shape = (steps, simulator.num_worlds, simulator.agents_per_world)
-    return random_actions(np.random.default_rng(seed), *shape)
 
 
 # ---- interface
@@ -32,13 +34,7 @@ def drawn(simulator: gpu_envs.Simulator, steps: int, seed: int = 0) -> np.ndarra
 
 @BOTH
 def test_spaces_are_those_of_megaverse(make_vec: Vec, name: str) -> None:
-    env = make_vec(name, 1)
-    assert env.single_observation_space == spaces.Box(0, 255, (3, 72, 128), np.uint8)
-    assert env.single_action_space == spaces.MultiDiscrete(HEADS)
-    obs, _ = env.reset(seed=1)
-    assert obs.shape == (1, 3, 72, 128)
-    assert env.observation_space.contains(obs)
-    assert make_vec(name, 1, actions="flat").single_action_space == spaces.Discrete(324)
+    check_spaces(make_vec, name)
 
 
 def test_flat_actions_count_through_the_heads_and_the_last_is_the_quickest(make_simulator) -> None:
@@ -70,48 +66,19 @@ def test_infos_have_the_parts_of_rewards_and_the_true_objective_of_ended_episode
     make_vec: Vec, agents: int
 ) -> None:
     options = {**TINY, **SHORT, "agent_count": agents, "episode_seconds": 1}
-    env = make_vec("ObstaclesEasy-v0", 2, **options)
-    _, infos = env.reset(seed=1)
-    idle = np.zeros((2 * agents, 6), int)
-    for step in range(1, 16):
-        _, rewards, terminated, truncated, infos = env.step(idle)
-        assert tuple(infos["reward_parts"]) == PARTS
-        assert sum(infos["reward_parts"].values()).tolist() == rewards.tolist()
-        assert terminated.tolist() == [step == 15] * (2 * agents)
-        assert not truncated.any()
-        assert infos["_true_objective"].tolist() == [step == 15] * (2 * agents)
-        assert infos["true_objective"].tolist() == [0.0] * (2 * agents)
+    check_infos(make_vec("ObstaclesEasy-v0", 2, **options), PARTS)
 
 
 def test_max_episode_steps_cuts_before_the_clock_and_is_a_truncation(make_simulator) -> None:
-    options = {**TINY, **SHORT, "episode_seconds": 1, "max_episode_steps": 7}
-    simulator = make_simulator("ObstaclesEasy-v0", 1, **options)
-    simulator.reset(seed=1)
-    ends = [simulator.step(np.zeros((1, 1, 6), int)) for _ in range(7)]
-    assert [bool(end.truncated.item()) for end in ends] == [False] * 6 + [True]
-    assert not any(end.terminated.any() for end in ends)
+    check_truncation(make_simulator, "ObstaclesEasy-v0", **SHORT)
 
 
 @BOTH
 def test_state_is_what_the_columns_say(make_simulator, name: str) -> None:
     simulator = make_simulator(name, 3, agent_count=2, **TINY)
-    simulator.reset(seed=4)
-    for actions in drawn(simulator, 60):
-        state = simulator.step(actions).state.astype(np.float64)
     get = simulator.get
-    left = 1 - get("course.passed")[:, 0] / get("course.length")[:, 0]
-    assert np.allclose(state[:, 0], left, atol=1e-6)
-    assert (state[:, 1] == get("course.solved")[:, 0]).all()
-    agents = state[:, TIME : TIME + 2 * AGENT].reshape(3, 2, AGENT)
-    assert (agents[..., :3] == get("agents.position")[:, :2]).all()
-    assert (agents[..., 3:5] == get("agents.velocity")[:, :2]).all()
-    assert (agents[..., 5] == get("agents.climb")[:, :2]).all()
-    yaw = get("agents.yaw")[:, :2]
-    assert np.allclose(agents[..., 6], np.cos(yaw), atol=1e-6)
-    assert np.allclose(agents[..., 7], np.sin(yaw), atol=1e-6)
-    assert (agents[..., 8] == get("agents.pitch")[:, :2]).all()
-    assert (agents[..., 11] == get("agents.carries")[:, :2]).all()
-    things = state[:, TIME + 2 * AGENT :]
+    state = played_state(simulator, 60)
+    _, things = check_time_and_bodies(simulator, state, "course", 0, AGENT)
     for table, columns in (("crates", 5), ("diamonds", 4), ("marks", 8), ("statics", 7)):
         shape = {"crates": "cell", "diamonds": "cell", "marks": "low", "statics": "low"}[table]
         corners = get(f"{table}.{shape}")
@@ -141,39 +108,7 @@ def test_state_follows_a_box_that_is_carried(make_simulator) -> None:
 
 
 def test_forms_of_petting_zoo_play_what_the_simulator_plays(make_simulator) -> None:
-    options = {"resolution": "5x9", "agent_count": 3, "episode_seconds": 1, **SHORT}
-    simulator = make_simulator("ObstaclesEasy-v0", 1, autoreset_mode="Disabled", **options)
-    parallel = gpu_envs.parallel_env("ObstaclesEasy-v0", device="cpu", **options)
-    batch = gpu_envs.batched_parallel_env(
-        "ObstaclesEasy-v0", 2, device="cpu", autoreset_mode="Disabled", **options
-    )
-    aec = gpu_envs.aec_env("ObstaclesEasy-v0", device="cpu", **options)
-    simulator.reset(seed=7)
-    for env in (parallel, batch, aec):
-        env.reset(seed=7)
-    names = [f"player_{k}" for k in range(3)]
-    assert parallel.possible_agents == batch.agents == aec.possible_agents == names
-    assert parallel.observation_space("player_0") == spaces.Box(0, 255, (3, 5, 9), np.uint8)
-    assert parallel.action_space("player_2") == spaces.MultiDiscrete(HEADS)
-    for step, actions in enumerate(drawn(simulator, 15)):
-        wanted = simulator.step(actions)
-        by_name = dict(zip(names, actions[0], strict=True))
-        found = parallel.step(by_name)
-        many = batch.step({name: np.stack([row, row]) for name, row in by_name.items()})
-        for row in actions[0]:
-            aec.step(row)
-        for k, name in enumerate(names):
-            assert found[0][name].tobytes() == wanted.obs[0, k].tobytes()
-            assert many[0][name][0].tobytes() == wanted.obs[0, k].tobytes()
-            assert found[1][name] == wanted.reward[0, k]
-            assert found[2][name] == bool(many[2][name][0]) == (step == 14)
-            assert not found[3][name]
-        assert parallel.state().tobytes() == wanted.state[0].tobytes()
-        assert aec.state().tobytes() == wanted.state[0].tobytes()
-    assert parallel.agents == []
-    assert {found[4][name]["true_objective"] for name in names} == {0.0}
-    for env in (parallel, batch, aec):
-        env.close()
+    check_petting_zoo(make_simulator, "ObstaclesEasy-v0", **SHORT)
 
 
 # ---- determinism
@@ -190,8 +125,7 @@ def test_same_seed_gives_the_same_bytes_alone_in_a_batch_and_after_a_save(
 
 
 def test_seeds_differ(make_simulator) -> None:
-    simulator = make_simulator("ObstaclesEasy-v0", 1, **TINY)
-    assert len({simulator.reset(seed=k).state.tobytes() for k in range(20)}) == 20
+    check_seeds_and_episodes_differ(make_simulator, "ObstaclesEasy-v0")
 
 
 # ---- the page
@@ -202,16 +136,14 @@ def test_the_page_has_the_defaults_of_both_courses() -> None:
     rows = re.findall(r"^\| (`.*?) \| .* \| (.*) \| (.*) \|$", page.read_text(), re.MULTILINE)
     told: dict[str, set[str]] = {"ObstaclesEasy-v0": set(), "ObstaclesHard-v0": set()}
     for names, *columns in rows:
-        listed = re.findall(r"`(\w+)`", names)
-        if len(listed) == 2 and listed[1] == "_high":
-            listed[1] = listed[0].replace("_low", "_high")
+        listed = listed_parameters(names)
         for (env_id, seen), column in zip(told.items(), columns, strict=True):
             values = [float(v) for v in re.findall(r"[\d.]+", column)] or [1.0]
             values = values if len(values) == len(listed) else values * len(listed)
             given = {p["name"]: p["default"] for p in registration.find(env_id)["parameters"]}
             assert [float(given[name]) for name in listed] == pytest.approx(values), (env_id, names)
             seen |= set(listed)
-    rest = {"observation", "resolution", "channels", "hfov", "supersample", "team_spirit"}
+    rest = VIEW | {"team_spirit"}
     for env_id, seen in told.items():
         every = {p["name"] for p in registration.find(env_id)["parameters"]}
         assert every - seen - rest == {f"{key}_reward" for key in PARTS}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from rearrange_rooms import ALL_REWARD, GAME, MODEL, PARTS, WORK, Room
+from voxel_games import (
+    check_agents_never_pass_through,
+    check_everybody_ends_at_once,
+)
 from voxel_worlds import (
     PRESS,
     RADIUS,
     TINY,
-    Meetings,
     carried_pairs,
     check_boxes_stand_apart,
     random_actions,
@@ -303,20 +306,11 @@ def test_policy_that_puts_nothing_in_place_earns_nothing(make_simulator, letters
 
 @pytest.mark.parametrize("agents", [1, 2, 4, 8])
 def test_agents_begin_apart_and_never_pass_through_one_another(make_simulator, agents: int) -> None:
-    simulator = make_simulator(GAME, 40, agent_count=agents, **TINY)
-    simulator.reset(seed=agents)
-    meetings = Meetings(simulator)
-    meetings.play(150)
-    meetings.check()
+    check_agents_never_pass_through(make_simulator, GAME, agents)
 
 
 def test_everybody_ends_in_the_same_step(make_simulator) -> None:
-    simulator = make_simulator(GAME, 8, agent_count=4, episode_seconds=1, **TINY)
-    simulator.reset(seed=1)
-    random = np.random.default_rng(1)
-    for step in range(1, 46):
-        ended = simulator.step(random_actions(random, 8, 4)).terminated
-        assert (ended == (step % 15 == 0)).all()
+    check_everybody_ends_at_once(make_simulator, GAME)
 
 
 def test_random_play_keeps_objects_apart_and_the_model_as_it_was(make_simulator) -> None:

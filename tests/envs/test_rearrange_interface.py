@@ -2,67 +2,43 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
-from gymnasium import spaces
 from rearrange_rooms import GAME, PARTS, Room
-from voxel_worlds import HEAD_SIZES, TINY, check_same_bytes, random_actions
+from voxel_games import (
+    Vec,
+    check_crates,
+    check_infos,
+    check_page,
+    check_spaces,
+    check_time_and_bodies,
+    played_state,
+)
+from voxel_worlds import TINY, check_same_bytes, random_actions
 
-import gpu_envs
-from gpu_envs.known import registration
-
-Vec = Callable[..., gpu_envs.VectorEnv]
-TIME, OWN, AGENT, OBJECT = 2, 2, 12, 10
+OBJECT = 10  # numbers of each in the state
 
 
 def test_spaces_are_those_of_megaverse(make_vec: Vec) -> None:
-    env = make_vec(GAME, 1)
-    assert env.single_observation_space == spaces.Box(0, 255, (3, 72, 128), np.uint8)
-    assert env.single_action_space == spaces.MultiDiscrete(HEAD_SIZES)
-    obs, _ = env.reset(seed=1)
-    assert env.observation_space.contains(obs)
+    check_spaces(make_vec, GAME)
 
 
 @pytest.mark.parametrize("agents", [1, 3])
 def test_infos_have_the_parts_of_rewards_and_the_objective_of_ended_episodes(
     make_vec: Vec, agents: int
 ) -> None:
-    env = make_vec(GAME, 2, agent_count=agents, episode_seconds=1, **TINY)
-    env.reset(seed=1)
-    for step in range(1, 16):
-        _, rewards, terminated, truncated, infos = env.step(np.zeros((2 * agents, 6), int))
-        assert tuple(infos["reward_parts"]) == PARTS
-        assert sum(infos["reward_parts"].values()).tolist() == rewards.tolist()
-        assert terminated.tolist() == [step == 15] * (2 * agents)
-        assert not truncated.any()
-        assert infos["_true_objective"].tolist() == [step == 15] * (2 * agents)
+    check_infos(make_vec(GAME, 2, agent_count=agents, episode_seconds=1, **TINY), PARTS)
 
 
 def test_state_is_what_the_columns_say(make_simulator) -> None:
     simulator = make_simulator(GAME, 3, agent_count=2, **TINY)
-    simulator.reset(seed=4)
-    for actions in random_actions(np.random.default_rng(0), 60, 3, 2):
-        state = simulator.step(actions).state.astype(np.float64)
+    state = played_state(simulator, 60)
+    _, things = check_time_and_bodies(simulator, state, "task", 2, 12)
     get = simulator.get
-    left = 1 - get("task.passed")[:, 0] / get("task.length")[:, 0]
-    assert np.allclose(state[:, 0], left, atol=1e-6)
-    assert (state[:, 1] == get("task.solved")[:, 0]).all()
     assert (state[:, 2] == get("task.object_count")[:, 0]).all()
     assert (state[:, 3] == get("task.best")[:, 0]).all()
-    agents = state[:, TIME + OWN :][:, : 2 * AGENT].reshape(3, 2, AGENT)
-    assert (agents[..., :3] == get("agents.position")[:, :2]).all()
-    assert (agents[..., 11] == get("agents.carries")[:, :2]).all()
-    things = state[:, TIME + OWN + 2 * AGENT :]
     objects = things[:, : 18 * OBJECT].reshape(3, 18, OBJECT)
-    there = np.arange(18) < get("crates.count")
-    assert (objects[..., 0] == there).all() and not objects[~there].any()
-    standing = there & (get("crates.carrier") < 0)
-    assert (objects[standing][:, 1:4] == get("crates.cell")[standing] + 0.5).all()
-    assert (objects[there][:, 4] == get("crates.carrier")[there]).all()
+    there = check_crates(simulator, objects)
     assert (objects[there][:, 5] == get("crates.form")[there]).all()
     assert (objects[there][:, 9] == get("crates.fixed")[there]).all()
     colour = get("crates.colour")[there]
@@ -114,18 +90,4 @@ def test_same_seed_gives_the_same_bytes_alone_in_a_batch_and_after_a_save(make_s
 
 
 def test_the_page_has_the_defaults_of_the_game() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "rearrange.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`.*?) \| (.*) \| (.*) \|$", page, re.MULTILINE)
-    given = {p["name"]: p["default"] for p in registration.find(GAME)["parameters"]}
-    seen = set()
-    for names, middle, last in rows:
-        listed = re.findall(r"`(\w+)`", names)
-        if len(listed) == 2 and listed[1] == "_high":
-            listed[1] = listed[0].replace("_low", "_high")
-        # Rewards have their default in the second column; there are 9 objects at most.
-        column = (last if re.match(r"\d", last) else middle).replace("all", "9")
-        values = [float(v) for v in re.findall(r"[\d.]+", column)]
-        assert [float(given[name]) for name in listed] == pytest.approx(values), names
-        seen |= set(listed)
-    rest = {"observation", "resolution", "channels", "hfov", "supersample", "team_spirit"}
-    assert set(given) - seen == rest
+    check_page(GAME, "rearrange.md", {"team_spirit"}, all_of="9")

@@ -12,6 +12,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from rearrange_rooms import GAME, MODEL, WORK, Room
+from voxel_games import (
+    check_random_play,
+    check_seeds_and_episodes_differ,
+    hostile_columns_test,
+    most_rows,
+    refused_values_test,
+)
 from voxel_worlds import (
     PRESS,
     TINY,
@@ -20,8 +27,6 @@ from voxel_worlds import (
     check_mean,
     check_shares,
     check_uniform,
-    outputs_of,
-    random_actions,
 )
 
 WORLDS = 4000
@@ -223,23 +228,16 @@ def test_agents_begin_off_the_middles_in_cells_of_their_own(make_simulator, agen
 
 
 def test_seeds_and_episodes_differ(make_simulator) -> None:
-    simulator = make_simulator(GAME, 1, **TINY)
-    assert len({simulator.reset(seed=k).state.tobytes() for k in range(20)}) == 20
-    assert len({simulator.reset().state.tobytes() for _ in range(20)}) == 20
+    check_seeds_and_episodes_differ(make_simulator, GAME)
 
 
 # ---- room in tables
 
 
 def resets(make: Make, worlds: int, times: int) -> None:
-    """Reset many worlds of the largest levels: what a table cannot hold raises an error."""
+    """The largest levels."""
     options = {"object_count_low": 9, "object_count_high": 9, "agent_count": 8}
-    simulator = make(GAME, worlds, resolution="1x1", outputs=[], **options)
-    for k in range(times):
-        simulator.reset(seed=5 if k == 0 else None)
-        simulator.check()
-    assert (simulator.get("world.episode") == times - 1).all()
-    assert simulator.get("crates.count").max() == 18
+    assert most_rows(make, GAME, worlds, times, ["crates"], **options) == [18]
 
 
 def test_ten_thousand_resets_need_no_more_room_than_there_is(make_simulator) -> None:
@@ -265,10 +263,7 @@ def test_levels_at_the_limits_of_all_parameters_are_played(
 ) -> None:
     simulator = make_simulator(GAME, 4, strict=True, episode_seconds=2, **TINY, **parameters)
     simulator.reset(seed=1)
-    agents = simulator.agents_per_world
-    for actions in random_actions(np.random.default_rng(1), 60, 4, agents):
-        assert np.isfinite(simulator.step(actions).state).all()
-    simulator.check()
+    check_random_play(simulator)
 
 
 # ---- columns that are set to anything
@@ -300,51 +295,21 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("columns", HOSTILE, ids=str)
-def test_columns_of_one_world_that_are_set_to_anything_reach_no_other(
-    make_simulator, columns: dict[str, float]
-) -> None:
-    """Worlds beside it do not change by a bit, and its save loads."""
-    layout = """
-        object ball green 0 0 0 at 2 2 0; object drum red 1 0 0; object pill blue 0 1 0 at -2 1 0
-        agent 15.5 9.5 2.1; agent 9.5 2.5 1.5; seconds 3
-    """
-    options = {"agent_count": 2, "autoreset_mode": "Disabled", **TINY}
-    touched, plain = (make_simulator(GAME, 3, **options) for _ in range(2))
-    hold = np.tile([0, 0, 0, 0, 0, 1], (3, 2, 1))
-    for simulator in (touched, plain):
-        simulator.reset(seed=1, options={"layout": layout})
-        simulator.step(hold)
-    for column, value in columns.items():
-        touched.set(column, value, worlds=[1])
-    for actions in random_actions(np.random.default_rng(1), 12, 3, 2):
-        actions[..., 5] = 1
-        first, second = touched.step(actions), plain.step(actions)
-        for world in (0, 2):
-            assert outputs_of(first, world) == outputs_of(second, world)
-        assert not np.isnan(first.reward).any()
-    again = make_simulator(GAME, 3, **options)
-    again.load(touched.save())
-    assert again.save() == touched.save()
+TEAM = """
+    object ball green 0 0 0 at 2 2 0; object drum red 1 0 0; object pill blue 0 1 0 at -2 1 0
+    agent 15.5 9.5 2.1; agent 9.5 2.5 1.5; seconds 3
+"""
+test_columns_of_one_world_that_are_set_to_anything_reach_no_other = hostile_columns_test(
+    GAME, HOSTILE, TEAM, head=5
+)
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        ("task.best", 10), ("task.object_count", -1), ("crates.form", 5), ("crates.fixed", 2),
-        ("agents.carries", 18), ("crates.carrier", 8), ("crates.cell", FAR + 1),
-        ("task.solved", -1), ("task.passed", -1), ("agents.home", -FAR - 1),
-    ],
-)  # fmt: skip
-def test_values_out_of_range_are_refused_and_set_nothing(
-    make_simulator, column: str, value: int
-) -> None:
-    simulator = make_simulator(GAME, 2, **TINY)
-    simulator.reset(seed=1)
-    before = simulator.save()
-    with pytest.raises(ValueError, match=column):
-        simulator.set(column, value)
-    assert simulator.save() == before
+OUT_OF_RANGE = [
+    ("task.best", 10), ("task.object_count", -1), ("crates.form", 5), ("crates.fixed", 2),
+    ("agents.carries", 18), ("crates.carrier", 8), ("crates.cell", FAR + 1),
+    ("task.solved", -1), ("task.passed", -1), ("agents.home", -FAR - 1),
+]  # fmt: skip
+test_values_out_of_range_are_refused_and_set_nothing = refused_values_test(GAME, OUT_OF_RANGE)
 
 
 def test_all_objects_in_one_place_are_in_place_once_each(make_simulator) -> None:

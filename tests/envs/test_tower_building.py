@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tower_rooms import GAME, GROUND, PARTS, SHORT, Room, value
+from voxel_games import (
+    check_everybody_ends_at_once,
+)
 from voxel_worlds import (
     PRESS,
     RADIUS,
     RESTING,
     TINY,
     carried_pairs,
-    random_actions,
 )
 
 # ---- the clock
@@ -59,13 +61,7 @@ def test_a_tower_ends_nothing_and_the_last_step_is_paid(make_simulator, mode: st
 
 
 def test_everybody_ends_in_the_same_step(make_simulator) -> None:
-    options = {**TINY, **SHORT, "agent_count": 4, "episode_seconds": 1}
-    simulator = make_simulator(GAME, 8, **options)
-    simulator.reset(seed=1)
-    random = np.random.default_rng(1)
-    for step in range(1, 46):
-        ended = simulator.step(random_actions(random, 8, 4)).terminated
-        assert (ended == (step % 15 == 0)).all()
+    check_everybody_ends_at_once(make_simulator, GAME, **SHORT)
 
 
 # ---- towers

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 from tower_rooms import GAME, GROUND, SHORT
+from voxel_games import (
+    check_agents_in_one_another_are_refused,
+    check_saves_are_refused,
+    pair_fixture,
+    played_layouts_test,
+    refused_layouts_test,
+    refused_parameters_test,
+)
 from voxel_worlds import Make, Pair
 
 AGENT = "; agent 1.5 1.5 1"
@@ -83,27 +89,11 @@ BAD_LAYOUTS: list[tuple[str, str]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    both = Pair(GAME, OPTIONS)
-    yield both
-    both.check()
-    both.close()
-
-
-@pytest.mark.parametrize(("parameters", "message"), BAD_VALUES)
-def test_parameters_that_do_not_go_together_are_refused_by_name(
-    make_simulator: Make, parameters: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        make_simulator(GAME, 2, **parameters)
-
-
-@pytest.mark.parametrize(("layout", "message"), BAD_LAYOUTS)
-def test_impossible_layouts_are_refused_with_their_line(
-    pair: Pair, layout: str, message: str
-) -> None:
-    pair.refuses(lambda s: s.reset(options={"layout": layout}), ValueError, f"layout: {message}")
+pair = pair_fixture(GAME, OPTIONS)
+test_parameters_that_do_not_go_together_are_refused_by_name = refused_parameters_test(
+    GAME, BAD_VALUES
+)
+test_impossible_layouts_are_refused_with_their_line = refused_layouts_test(BAD_LAYOUTS)
 
 
 @pytest.mark.parametrize(
@@ -123,14 +113,8 @@ def test_options_that_are_no_layout_are_refused(
 
 def test_agents_of_a_layout_that_stand_in_one_another_are_refused(make_simulator: Make) -> None:
     simulator = make_simulator(GAME, 1, agent_count=2, **OPTIONS)
-    before = simulator.reset(seed=1).obs.tobytes()
-    for second in ("1.5 1.5 1", "1.9 1.9 1", "1.5 1.5 2.5"):
-        layout = GROUND + f"agent 1.5 1.5 1; agent {second}"
-        with pytest.raises(ValueError, match="agent 1 is inside of agent 0"):
-            simulator.reset(options={"layout": layout})
-    with pytest.raises(ValueError, match="1 agents, but agent_count=2"):
-        simulator.reset(options={"layout": GROUND + AGENT})
-    assert simulator.observe().obs.tobytes() == before
+    others = ("1.5 1.5 1", "1.9 1.9 1", "1.5 1.5 2.5")
+    check_agents_in_one_another_are_refused(simulator, GROUND, "1.5 1.5 1", others)
 
 
 def test_save_of_other_parameters_or_of_another_game_is_refused(
@@ -139,12 +123,7 @@ def test_save_of_other_parameters_or_of_another_game_is_refused(
     course = make_simulator("ObstaclesEasy-v0", 2, resolution="5x9")
     two = make_simulator(GAME, 2, **{**OPTIONS, "agent_count": 2})
     other = make_simulator(GAME, 2, **{**OPTIONS, "team_spirit": 0.5})
-    for simulator in (course, two, other):
-        simulator.reset(seed=1)
-        data = simulator.save()
-        pair.refuses(lambda s, data=data: s.load(data), ValueError, "save")
-    pair.refuses(lambda s: s.load(s.save()[:-1]), ValueError, "save")
-    pair.refuses(lambda s: s.load(b""), ValueError, "save")
+    check_saves_are_refused(pair, (course, two, other))
 
 
 # ---- what is allowed at the edges
@@ -162,15 +141,9 @@ GOOD_LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", GOOD_LAYOUTS.values(), ids=GOOD_LAYOUTS)
-def test_layouts_at_the_edge_of_what_is_allowed_are_played(
-    make_simulator: Make, layout: str
-) -> None:
-    simulator = make_simulator(GAME, 2, strict=True, **OPTIONS)
-    simulator.reset(seed=1, options={"layout": layout})
-    for _ in range(60):
-        assert np.isfinite(simulator.step(np.full((2, 1, 6), 1)).state).all()
-    simulator.check()
+test_layouts_at_the_edge_of_what_is_allowed_are_played = played_layouts_test(
+    GAME, GOOD_LAYOUTS, OPTIONS
+)
 
 
 def test_a_tower_to_the_sky_has_its_worth(make_simulator: Make) -> None:

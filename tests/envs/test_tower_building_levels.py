@@ -12,14 +12,22 @@ from functools import cache
 import numpy as np
 import pytest
 from tower_rooms import DARK_GREY, GAME, GROUND, SHORT, Room
+from voxel_games import (
+    LATTICE,
+    check_lost_pieces_are_reported,
+    check_random_play,
+    check_seeds_and_episodes_differ,
+    check_strict_step_reports_lost_pieces,
+    hostile_columns_test,
+    most_rows,
+    refused_values_test,
+)
 from voxel_worlds import (
     TINY,
     Make,
     check_mean,
     check_shares,
     check_uniform,
-    outputs_of,
-    random_actions,
 )
 
 BRIGHT = (0xFFFFFF, 0xFFFFE6, 0xCCFFCC, 0xE6ECFF, 0xD9D9D9, 0xFFEBCC)
@@ -214,24 +222,16 @@ def test_agents_begin_in_cells_of_their_own_and_soon_stand(make_simulator, agent
 
 
 def test_seeds_and_episodes_differ(make_simulator) -> None:
-    simulator = make_simulator(GAME, 1, **TINY)
-    assert len({simulator.reset(seed=k).state.tobytes() for k in range(20)}) == 20
-    assert len({simulator.reset().state.tobytes() for _ in range(20)}) == 20
+    check_seeds_and_episodes_differ(make_simulator, GAME)
 
 
 # ---- room
 
 
 def resets(make: Make, worlds: int, times: int) -> None:
-    """Reset many worlds: what a table cannot hold raises an error. A room has at most 73 boxes."""
-    simulator = make(GAME, worlds, resolution="1x1", agent_count=2, outputs=[])
-    most = 0
-    for k in range(times):
-        simulator.reset(seed=5 if k == 0 else None)
-        simulator.check()
-        most = max(most, int(simulator.get("crates.count").max()))
-    assert (simulator.get("world.episode") == times - 1).all()
-    assert 65 < most <= 73
+    """A room has at most 73 boxes."""
+    (boxes,) = most_rows(make, GAME, worlds, times, ["crates"], agent_count=2)
+    assert 65 < boxes <= 73
 
 
 def test_ten_thousand_resets_need_no_more_room_than_there_is(make_simulator) -> None:
@@ -269,23 +269,15 @@ def test_rooms_at_the_limits_of_all_parameters_are_played(
     simulator = make_simulator(GAME, 4, strict=True, **options)
     simulator.reset(seed=1)
     assert (simulator.get("crates.count") == boxes).all()
-    agents = simulator.agents_per_world
-    for actions in random_actions(np.random.default_rng(1), 60, 4, agents):
-        assert np.isfinite(simulator.step(actions).state).all()
-    simulator.check()
+    check_random_play(simulator)
 
 
 def test_level_with_too_many_pieces_is_reported_with_its_table_and_stays_playable(
     make_simulator,
 ) -> None:
-    lattice = "floor 0 0 0 90 90 0; zone 1 1 1 2 2 1; box 1 1 1; agent 1.5 2.5 1 yaw 3.14"
-    for k in range(3, 47, 4):
-        lattice += f"; wall {k} 0 0 {k} 90 2; wall 0 {k} 0 90 {k} 2"
-    room = Room(make_simulator, lattice)
-    pattern = rf"{GAME}: table 'statics' dropped \d+ rows: its capacity is 24 and \d+ would"
-    with pytest.raises(RuntimeError, match=pattern):
-        room.simulator.check()
-    room.simulator.check()  # said once
+    layout = LATTICE + "; zone 1 1 1 2 2 1; box 1 1 1; agent 1.5 2.5 1 yaw 3.14"
+    room = Room(make_simulator, layout)
+    check_lost_pieces_are_reported(room, 24)
     room.act("i")
     room.act("i")
     assert room.total[0, 0] == pytest.approx(0.1)
@@ -294,10 +286,7 @@ def test_level_with_too_many_pieces_is_reported_with_its_table_and_stays_playabl
     assert np.isfinite(room.last.state).all()
     room.simulator.reset()
     room.simulator.check()
-    strict = make_simulator(GAME, 1, strict=True, **TINY)
-    strict.reset(seed=1, options={"layout": lattice})
-    with pytest.raises(RuntimeError, match="table 'statics'"):
-        strict.step(np.zeros((1, 1, 6), int))
+    check_strict_step_reports_lost_pieces(make_simulator, GAME, layout)
 
 
 # ---- columns that are set to anything
@@ -329,47 +318,20 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("columns", HOSTILE, ids=str)
-def test_columns_of_one_world_that_are_set_to_anything_reach_no_other(
-    make_simulator, columns: dict[str, float]
-) -> None:
-    """Worlds beside it do not change by a bit, and its save loads."""
-    layout = GROUND + "zone 4 4 1 9 9 1; " + "".join(f"box {x} 4 1; " for x in range(4, 9))
-    layout += "agent 5.5 3.5 1; agent 6.5 3.5 1; seconds 3"
-    options = {"agent_count": 2, "autoreset_mode": "Disabled", **TINY}
-    touched, plain = (make_simulator(GAME, 3, **options) for _ in range(2))
-    for simulator in (touched, plain):
-        simulator.reset(seed=1, options={"layout": layout})
-    hold = np.tile([0, 0, 0, 0, 0, 1], (3, 2, 1))
-    for simulator in (touched, plain):
-        simulator.step(hold)
-    for column, value in columns.items():
-        touched.set(column, value, worlds=[1])
-    for actions in random_actions(np.random.default_rng(1), 12, 3, 2):
-        actions[..., 5] = 1
-        first, second = touched.step(actions), plain.step(actions)
-        for world in (0, 2):
-            assert outputs_of(first, world) == outputs_of(second, world)
-        assert not np.isnan(first.reward).any()
-    again = make_simulator(GAME, 3, **options)
-    again.load(touched.save())
-    assert again.save() == touched.save()
+TEAM = (
+    GROUND
+    + "zone 4 4 1 9 9 1; "
+    + "".join(f"box {x} 4 1; " for x in range(4, 9))
+    + "agent 5.5 3.5 1; agent 6.5 3.5 1; seconds 3"
+)
+test_columns_of_one_world_that_are_set_to_anything_reach_no_other = hostile_columns_test(
+    GAME, HOSTILE, TEAM, head=5
+)
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        ("site.worth", (1 << 28) + 1), ("site.highest", -1), ("agents.picked", 2),
-        ("agents.visited", -1), ("agents.carries", 96), ("crates.carrier", 8), ("marks.kind", 3),
-        ("crates.cell", FAR + 1), ("marks.low", -FAR - 1), ("site.passed", -1),
-    ],
-)  # fmt: skip
-def test_values_out_of_range_are_refused_and_set_nothing(
-    make_simulator, column: str, value: int
-) -> None:
-    simulator = make_simulator(GAME, 2, **TINY)
-    simulator.reset(seed=1)
-    before = simulator.save()
-    with pytest.raises(ValueError, match=column):
-        simulator.set(column, value)
-    assert simulator.save() == before
+OUT_OF_RANGE = [
+    ("site.worth", (1 << 28) + 1), ("site.highest", -1), ("agents.picked", 2),
+    ("agents.visited", -1), ("agents.carries", 96), ("crates.carrier", 8), ("marks.kind", 3),
+    ("crates.cell", FAR + 1), ("marks.low", -FAR - 1), ("site.passed", -1),
+]  # fmt: skip
+test_values_out_of_range_are_refused_and_set_nothing = refused_values_test(GAME, OUT_OF_RANGE)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tower_rooms import GAME, Room
+from voxel_games import (
+    check_agents_never_pass_through,
+)
 from voxel_worlds import (
     PRESS,
     RADIUS,
     RESTING,
     TINY,
-    Meetings,
     carried_pairs,
     check_boxes_stand_apart,
     random_actions,
@@ -63,12 +65,8 @@ def test_policy_without_hands_earns_nothing(make_simulator, letters: str) -> Non
 
 @pytest.mark.parametrize("agents", [1, 2, 4, 8])
 def test_agents_begin_apart_and_never_pass_through_one_another(make_simulator, agents: int) -> None:
-    options = {"length_high": 14, "width_high": 14, **TINY}
-    simulator = make_simulator(GAME, 40, agent_count=agents, **options)
-    simulator.reset(seed=agents)
-    meetings = Meetings(simulator)
-    meetings.play(150)
-    meetings.check()
+    room = {"length_high": 14, "width_high": 14}
+    check_agents_never_pass_through(make_simulator, GAME, agents, **room)
 
 
 def test_random_play_keeps_boxes_apart_and_pays_what_the_zone_gains(make_simulator) -> None:
