@@ -6,7 +6,7 @@ agents want from `Mind`, which thinks whenever the legs that it chose are over.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -117,24 +117,6 @@ def cells_of(boxes: Array) -> list[tuple[int, int, int]]:
     """Return the cells of standing boxes, of the state's table."""
     standing = boxes[(boxes[:, 0] > 0) & (boxes[:, 4] < 0)]
     return [(int(x), int(y), int(z)) for x, y, z in np.floor(standing[:, 1:4])]
-
-
-def stands_for(ground: Ground, box: int, reached: Collection[int]) -> list[int]:
-    """Return the places, of those reached, from which hands take a box."""
-    cells = ground.cells
-    if cells[box + 1]:
-        return []
-    found = []
-    for side in ground.sides:
-        for lower in (0, 1, 2):
-            place = box + side - lower
-            if place not in reached or cells[box + side]:
-                continue
-            # Hands take the lower of two cells first, where nothing is on top of it.
-            if lower == 2 and cells[place + 2]:
-                continue
-            found.append(place)
-    return found
 
 
 def heading(ground: Ground, place: int, target: int) -> float:

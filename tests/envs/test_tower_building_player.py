@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from voxel_worlds import TINY, Make
+from voxel_worlds import TINY, Array, Make
 
 from gpu_envs.players.scripted import Scripted
 
@@ -16,17 +16,32 @@ ROOM = """
 """
 
 
-def test_player_builds_towers_of_six_boxes_in_small_rooms(make_simulator: Make) -> None:
-    rooms = {"length_high": 16, "width_high": 16}
-    simulator = make_simulator("TowerBuilding-v0", 6, **TINY, **rooms)
+ROOMS = {"length_high": 16, "width_high": 16}
+
+
+def heights_of(make_simulator: Make, worlds: int, seed: int, **options: int) -> Array:
+    """Play an episode in each world; return how high the towers are."""
+    simulator = make_simulator("TowerBuilding-v0", worlds, **TINY, **options)
     player = Scripted(simulator, simulator.roles[0])
-    last = simulator.reset(seed=3)
-    heights = np.full(6, -1.0)
+    last = simulator.reset(seed=seed)
+    heights = np.full(worlds, -1.0)
     while (heights < 0).any():
         last = simulator.step(player.see(last))
         ended = last.terminated[:, 0] & (heights < 0)
         heights[ended] = last.true_objective[ended, 0]
+    return heights
+
+
+def test_player_builds_towers_of_six_boxes_in_small_rooms(make_simulator: Make) -> None:
+    heights = heights_of(make_simulator, 6, 3, **ROOMS)
     assert heights.min() >= 4 and heights.mean() >= 6, heights
+
+
+@pytest.mark.parametrize("agents", [2, 4])
+def test_several_agents_build_as_high_as_one(make_simulator: Make, agents: int) -> None:
+    """Eight boxes are soon placed: agents without work leave the stair to the others."""
+    heights = heights_of(make_simulator, 1, 1, **ROOMS, first_world=14, agent_count=agents)
+    assert heights.tolist() == [4]
 
 
 @pytest.mark.parametrize("boxes, paid", [(1, [0.15]), (4, [0.15, 0.15, 0.3, 0.55])])

@@ -8,36 +8,19 @@ from the one before it, in a jump, and so on down the stair.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from gpu_envs.kernels.voxel.carrying import Carrier, Put, height, yard
 from gpu_envs.kernels.voxel.ground import NOWHERE, ZONE, Ground
-from gpu_envs.kernels.voxel.minds import (
-    Level,
-    LevelPlayer,
-    Mind,
-    Rows,
-    cells_of,
-    heading,
-    others,
-    stands_for,
-)
+from gpu_envs.kernels.voxel.minds import Level, LevelPlayer, Mind, Rows, cells_of
 from gpu_envs.kernels.voxel.motion import Body
 from gpu_envs.kernels.voxel.routes import Search
-from gpu_envs.kernels.voxel.walker import Hands, PutHigher, legs_of
+from gpu_envs.kernels.voxel.supply import stands
 
 Array = np.ndarray[Any, Any]
 
 FIRST_TRIP, SLOWER = 110.0, 1.15  # steps until a box stands; later ones take longer
-HIGHEST = 14  # no stair of 96 boxes is higher
-
-
-class Put(NamedTuple):
-    """A way to put a box on a column."""
-
-    place: int  # where one stands
-    column: int
-    jumps: bool
 
 
 class Site(Level):
@@ -48,6 +31,7 @@ class Site(Level):
         self.minds: list[Mind] = [Builder(self) for _ in range(agents)]
         self.columns = self.ground.marks[ZONE]
         self.zone = sorted(self.columns)
+        self.yard = yard(self.ground, self.zone)
         self.stair: list[int] = []
         self.begun = 1  # columns of the stair
         self.is_closing = False
@@ -78,10 +62,7 @@ class Site(Level):
 
     def height(self, column: int) -> int:
         """Return how many boxes stand on a column of the zone."""
-        cells, at = self.ground.cells, column
-        while cells[at]:
-            at += 1
-        return at - column
+        return height(self.ground, column)
 
     def note_trip(self, steps: int) -> None:
         """Note how long it took to bring a box."""
@@ -135,15 +116,14 @@ def stairs(ground: Ground, zone: list[int]) -> Iterator[list[int]]:
                 yield [cells[cell] for cell in way if cell in cells]
 
 
-class Builder(Mind):
+class Builder(Carrier):
     """One agent."""
 
+    level: Site
+
     def __init__(self, site: Site) -> None:
-        super().__init__()
-        self._site = site
-        self.box = NOWHERE  # that it fetches
+        super().__init__(site)
         self.carries = False
-        self._bad: dict[int, int] = {}
         self._age = 0
         self._began = 0
 
@@ -151,10 +131,13 @@ class Builder(Mind):
         """Fetch a box, or bring it to where it belongs."""
         if body.is_carrying:
             self.box, self.carries = NOWHERE, True
-            self._bring()
+            search = self.search()
+            put = self._best_put(search)
+            if put is not None:
+                self.put(put, search)
             return
         if self.carries:
-            self._site.note_trip(self._age - self._began)
+            self.level.note_trip(self._age - self._began)
         self._began, self.carries = self._age, False
         self._fetch()
 
@@ -163,87 +146,48 @@ class Builder(Mind):
         self._age += 1
         return super().act(body)
 
-    def _search(self) -> Search:
-        return Search(self._site.ground, self.place, blocked=others(self._site.minds, self))
-
-    def _bring(self) -> None:
-        ground, search = self._site.ground, self._search()
-        put = self._put(search)
-        if put is None:
-            return
-        if put.place == self.place:
-            leg = PutHigher if put.jumps else Hands
-            self.legs = [leg(ground, put.place, put.column)]
-            return
-        route = search.route(put.place)
-        assert route is not None  # it was reached
-        self.legs = legs_of(ground, route, True, heading(ground, put.place, put.column))
-
-    def _put(self, search: Search) -> Put | None:
+    def _best_put(self, search: Search) -> Put | None:
         """Return how to put down the next box."""
-        site = self._site
+        site = self.level
         column = site.next_column()
         if column != NOWHERE:
-            found = min(self._puts(search, column), default=None)
+            found = min(self.ways_to_put(search, column), default=None)
             if found is not None:
                 return found[1]
         best: tuple[float, float, Put] | None = None
         for column in site.zone:
-            for cost, put in self._puts(search, column):
-                height = site.height(column) + 1
-                if best is None or (height, -cost) > best[:2]:
-                    best = height, -cost, put
+            for cost, put in self.ways_to_put(search, column):
+                top = site.height(column) + 1
+                if best is None or (top, -cost) > best[:2]:
+                    best = top, -cost, put
         return best[2] if best else None
 
-    def _puts(self, search: Search, column: int) -> Iterator[tuple[float, Put]]:
-        """Yield the ways to put a box on a column, and their costs."""
-        ground, height = self._site.ground, self._site.height(column)
-        cells = ground.cells
-        for side in ground.sides:
-            for level in range(max(height - 1, 0), HIGHEST):
-                place = column + side + level
-                if place not in search.cost or (place == self.place and search.cost[place] > 0):
-                    continue
-                jumps = level < height
-                if jumps and cells[place + 2]:
-                    continue
-                cost = search.cost[place] + 14 * jumps
-                yield cost + 60 * self._bad.get(place, 0), Put(place, column, jumps)
-
     def _fetch(self) -> None:
-        site, ground = self._site, self._site.ground
-        here = self._search()
-        put = self._put(here)
-        there = Search(ground, put.place) if put else here
+        site, here = self.level, self.search()
+        put = self._best_put(here)
+        there = Search(site.ground, put.place) if put else here
         claimed = {mind.box for mind in site.builders() if mind is not self}
         options = []
         for box in site.supply():
             if box in claimed or not self._gains(box, put):
                 continue
-            for place in stands_for(ground, box, here.cost):
+            for place in stands(site.ground, box, here.cost):
                 cost = here.cost[place] + there.cost.get(place, 500.0)
-                options.append((cost + 100 * self._bad.get(box, 0), box, place))
-        if not options:
-            return
-        _, self.box, place = min(options)
-        self._bad[self.box] = self._bad.get(self.box, 0) + 1
-        route = here.route(place)
-        assert route is not None  # it was reached
-        self.legs = legs_of(ground, route, True, heading(ground, place, self.box))
-        self.legs.append(Hands(ground, place, self.box, self.box))
+                options.append((cost + 100 * self.tries.get(box, 0), box, place))
+        if options:
+            _, box, place = min(options)
+            self.take(box, place, here)
+        else:
+            self.leave(site.yard, here)
 
     def _gains(self, box: int, put: Put | None) -> bool:
         """Whether a box comes to stand higher in the zone than it does, or for the stair."""
-        site = self._site
+        site = self.level
         if put is None or not site.is_closing:
             return True
         z = site.ground.cell(box)[2] - site.ground.cell(put.column)[2]
         base = box - z
         return base not in site.columns or (site.height(put.column) > z and base != put.column)
-
-    def fail(self) -> None:
-        """Note that a leg could not be done: here something is in the way."""
-        self._bad[self.place] = self._bad.get(self.place, 0) + 1
 
 
 class Player(LevelPlayer):
