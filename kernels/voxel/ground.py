@@ -3,6 +3,7 @@
 A cell is named by one whole number, so that its neighbours are fixed distances away: `up` is 1, the
 four `sides` are along x and y. Cells around the level are empty, so plans never leave the arrays.
 A place is the cell in which a body stands: free, with room for its head, and something below it.
+Floors may lie up to half a metre below the cells that stand on them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ FREE, SOLID, BOX = 0, 1, 2
 LAVA, PAD, ZONE = range(3)  # kinds of marks
 MARGIN = 7  # empty cells around a level: more than any jump is long
 NOWHERE = -1
+_LOW_STEP = 0.2  # that a body walks up [m]
+_FLAT = 0.1  # by which a box may reach into cells that count as free [m]
 
 
 class Ground:
@@ -31,8 +34,11 @@ class Ground:
 
     def __init__(self, statics: Array, marks: Array) -> None:
         real = statics[(statics[:, 3:6] > statics[:, :3]).all(axis=1)]
-        low = np.floor(real[:, :3] + 0.01).astype(int)
-        high = np.ceil(real[:, 3:6] - 0.01).astype(int)
+        low = np.floor(real[:, :3] + _FLAT).astype(int)
+        high = np.ceil(real[:, 3:6] - _FLAT).astype(int)
+        is_whole = (real[:, :6] == np.round(real[:, :6])).all()
+        self._floors = None if is_whole else real[:, :6]
+        self._ledges: dict[tuple[int, int], bool] = {}
         self._origin = low.min(axis=0) - MARGIN
         shape = high.max(axis=0) + MARGIN - self._origin
         solid = np.zeros(shape, np.uint8)
@@ -147,6 +153,28 @@ class Ground:
         between = any(depths[k] == depths[k + 2] == 99 for k in (0, 1))
         return between or (is_deep and 99 in depths)
 
+    def is_ledge(self, number: int, ahead: int) -> bool:
+        """Whether the floor rises between two places side by side by more than a low step."""
+        if self._floors is None or self.cells[number - 1] != SOLID:
+            return False
+        if (number, ahead) not in self._ledges:
+            self._ledges[number, ahead] = self._rise(number, ahead) > _LOW_STEP
+        return self._ledges[number, ahead]
+
+    def _rise(self, number: int, ahead: int) -> float:
+        """Return the highest step between the middles of two places."""
+        assert self._floors is not None
+        low, high = self._floors[:, :2], self._floors[:, 3:5]
+        tops = self._floors[:, 5]
+        begin, end = np.array(self.middle(number)), np.array(self.middle(ahead))
+        floors = []
+        for share in np.linspace(0, 1, 11):
+            at = begin + share * (end - begin)
+            is_here = (low <= at).all(axis=1) & (at <= high).all(axis=1)
+            is_below = tops <= self.cell(number)[2] + _FLAT
+            floors.append(tops[is_here & is_below].max(initial=-np.inf))
+        return float(np.diff(floors).max())
+
     def column(self, number: int) -> int:
         """Return the number of the lowest cell of a cell's column."""
         return number - number % self._shape[2]
@@ -156,7 +184,7 @@ class Ground:
 
         NOWHERE if it stands on nothing that this world knows.
         """
-        z = int(np.floor(feet + 0.5))
+        z = int(np.floor(feet + 0.52))
         here = self.number((int(np.floor(x)), int(np.floor(y)), z))
         if here == NOWHERE or self.is_place(here):
             return here

@@ -80,7 +80,10 @@ def _towards(ground: Ground, place: int, side: int) -> Iterator[Move]:
         return
     below = ground.rest(ahead)
     is_hazard = below == NOWHERE or below in ground.lava
-    if not is_hazard:
+    if below == ahead and ground.is_ledge(place, ahead):
+        if has_headroom and not is_hazard:
+            yield Move(ahead, CLIMB, _CLIMB, 0)
+    elif not is_hazard:
         is_level = below == ahead
         yield Move(below, WALK if is_level else DROP, _WALK if is_level else _DROP, 0)
     if below != NOWHERE:

@@ -77,6 +77,7 @@ class Walk(Leg):
         self._points = [ground.middle(place) for place in places]
         self._ground, self._level = ground, ground.cell(places[-1])[2]
         self._stops, self._heading, self._next = stops, heading, 0
+        self._stuck = 0  # steps in which a ledge has held the body
         self.limit = 30 + 12 * len(places)
 
     def choose(self, body: Body) -> Action | None:
@@ -102,6 +103,10 @@ class Walk(Leg):
         turn, yaw = motion.turn_to(body, wanted)
         if not body.is_standing:
             return _action(motion.to_land(body, yaw, point, body.feet - self._level), turn)
+        is_held = body.feet < self._level - 0.3 and body.speed < 0.15 and away > 0.25
+        self._stuck = self._stuck + 1 if is_held else 0
+        if self._stuck > 4:  # it has slipped off the floor's edge
+            return _action(motion.to_run(body, yaw, point), turn, jump=1)
         if is_last and self._stops:
             is_there = away < NEAR and body.speed < 0.4
             if is_there and (turn == 0 or self._heading is None):
