@@ -10,7 +10,7 @@ from typing import Any
 from gpu_envs import errors
 from gpu_envs.policies import checkpoint, saved
 from gpu_envs.policies.options import flag_of
-from gpu_envs.train import by_role
+from gpu_envs.train import by_role, freed_memory
 from gpu_envs.train.command import parse
 from gpu_envs.train.config import BY_ROLE, Config, folder_of, make, reader
 from gpu_envs.train.session import CHECKPOINT, Session
@@ -89,6 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     env, choices = parse(sys.argv[1:] if argv is None else argv)
     session, is_clean = None, False
+    freed_memory.keep()
     try:
         session = Session(*configure(env, choices))
         session.run()
