@@ -72,7 +72,7 @@ class Cnn(nn.Module):
 class _Picture(nn.Module):
     """What encoders of a picture have in common. They run with channels last in memory."""
 
-    def __init__(self, shape: RowShape, activation: str, name: str, least: int) -> None:
+    def __init__(self, shape: RowShape, activation: str, name: str) -> None:
         super().__init__()
         if len(shape.shapes) != 1 or len(shape.shapes[0]) != 3:
             raise ValueError(
@@ -81,17 +81,17 @@ class _Picture(nn.Module):
         self.shape, self.activation = shape, ACTIVATIONS[activation]
         self.gain = GAINS[activation]
         self.height, self.width, self.depth = _extents(shape, 0)
-        if min(self.height, self.width) < least:
-            raise ValueError(
-                f"--encoder {name} needs {least} x {least} pixels or more; this observation has "
-                f"{_listed(shape)}"
-            )
 
     def image(self, rows: Tensor) -> Tensor:
         """Return the pictures: channels are the second axis, and last in memory."""
         image = rows.view(-1, *self.shape.shapes[0])
         image = image if self.shape.channels_first else image.movedim(-1, -3)
         return image.contiguous(memory_format=torch.channels_last)
+
+    @staticmethod
+    def numbers(image: Tensor) -> Tensor:
+        """Return the numbers of each picture in their order in memory, without a copy."""
+        return image.movedim(1, -1).flatten(1)
 
 
 def _convolution(inputs: int, made: int, kernel: int, stride: int, gain: float) -> nn.Conv2d:
@@ -110,9 +110,11 @@ class Patches(_Picture):
     """
 
     def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
-        super().__init__(shape, activation, "patches", _PATCH)
-        height, width = self.height // _PATCH, self.width // _PATCH
+        super().__init__(shape, activation, "patches")
+        height, width = -(-self.height // _PATCH), -(-self.width // _PATCH)
         made = [_convolution(self.depth, _CHANNELS // 2, _PATCH, _PATCH, self.gain)]
+        # Where patches do not divide a side, the picture gets black borders: no pixel is left out.
+        made[0].padding = tuple((-n % _PATCH + 1) // 2 for n in (self.height, self.width))
         made.append(_convolution(_CHANNELS // 2, _CHANNELS, 3, 1, self.gain))
         while height * width > _SMALL:
             made.append(_convolution(_CHANNELS, _CHANNELS, 3, 2, self.gain))
@@ -127,7 +129,7 @@ class Patches(_Picture):
         image = self.image(rows)
         for layer in self.convolutions:
             image = self.activation(layer(image))
-        return self.last(image.flatten(1), head)  # type: ignore[no-any-return]
+        return self.last(self.numbers(image), head)  # type: ignore[no-any-return]
 
 
 class _Stage(nn.Module):
@@ -155,7 +157,7 @@ class Residual(_Picture):
     """Stages of residual blocks that halve a picture, then layers (Espeholt et al. 2018)."""
 
     def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
-        super().__init__(shape, activation, "residual", 1)
+        super().__init__(shape, activation, "residual")
         height, width, depth = self.height, self.width, self.depth
         stages = []
         for made in _STAGES:
@@ -169,7 +171,7 @@ class Residual(_Picture):
     def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
         """Return the last layer's activations, or a linear head's outputs from them."""
         seen = self.activation(self.stages(self.image(rows)))
-        return self.last(seen.flatten(1), head)  # type: ignore[no-any-return]
+        return self.last(self.numbers(seen), head)  # type: ignore[no-any-return]
 
 
 class Attention(nn.Module):
