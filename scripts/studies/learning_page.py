@@ -48,8 +48,8 @@ minutes a seed, measures them and writes the page. The tasks are described besid
   whose own evaluation stays low may be trained a second time, from other random numbers; its row
   shows that.
 - Where one side learns, the others act at random, in training and in what is measured.
-- The plots show the return of a run's own evaluations over its steps, seed by seed in blue, red and
-  green; where opponents learn, that of each side, in the order of their names.
+- The plots show the return of a run's own evaluations over its steps, seed by seed in blue, red,
+  green, violet and brown; where opponents learn, that of each side, in the order of their names.
 - A dash under "published" means that we know of no number for these rules and sizes.
 
 The policies of the best seed of an environment's first task are `trained/<ID>.ckpt`, only in the
@@ -61,8 +61,8 @@ python -m gpu_envs render Flocking-v0 --policy trained --out swarm.mp4
 python -m gpu_envs play Hanabi-v0 --policy trained
 ```
 
-`Micro-v0` has nothing to learn. `ObstaclesHard-v0`, `TowerBuilding-v0`, `Rearrange-v0` and
-`Collect-v0` have no rows: they were not trained yet.
+`Micro-v0` has nothing to learn. `ObstaclesHard-v0` and `Rearrange-v0` have no rows: they were not
+trained yet.
 """
 
 
