@@ -94,9 +94,11 @@ class _Picture(nn.Module):
         return image.movedim(1, -1).flatten(1)
 
 
-def _convolution(inputs: int, made: int, kernel: int, stride: int, gain: float) -> nn.Conv2d:
-    """Return a convolution; one of 3 x 3 places has a margin of one."""
-    layer = nn.Conv2d(inputs, made, kernel, stride, padding=int(kernel == 3))
+def _convolution(
+    inputs: int, made: int, kernel: int, stride: int, gain: float, margin: tuple[int, int] = (1, 1)
+) -> nn.Conv2d:
+    """Return a convolution of a picture with black borders, as high and wide as `margin` says."""
+    layer = nn.Conv2d(inputs, made, kernel, stride, margin)
     nn.init.orthogonal_(layer.weight, gain)
     nn.init.zeros_(layer.bias)  # type: ignore[arg-type]  # it has one
     return layer
@@ -112,9 +114,9 @@ class Patches(_Picture):
     def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
         super().__init__(shape, activation, "patches")
         height, width = -(-self.height // _PATCH), -(-self.width // _PATCH)
-        made = [_convolution(self.depth, _CHANNELS // 2, _PATCH, _PATCH, self.gain)]
-        # Where patches do not divide a side, the picture gets black borders: no pixel is left out.
-        made[0].padding = tuple((-n % _PATCH + 1) // 2 for n in (self.height, self.width))
+        # Where patches do not divide a side, borders complete the last ones: no pixel is left out.
+        margin = (-self.height % _PATCH + 1) // 2, (-self.width % _PATCH + 1) // 2
+        made = [_convolution(self.depth, _CHANNELS // 2, _PATCH, _PATCH, self.gain, margin)]
         made.append(_convolution(_CHANNELS // 2, _CHANNELS, 3, 1, self.gain))
         while height * width > _SMALL:
             made.append(_convolution(_CHANNELS, _CHANNELS, 3, 2, self.gain))

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from gpu_envs.kernels.voxel.ground import NOWHERE, Ground
 from gpu_envs.kernels.voxel.minds import Level, Mind, heading, others
-from gpu_envs.kernels.voxel.motion import Body
 from gpu_envs.kernels.voxel.routes import Search
 from gpu_envs.kernels.voxel.walker import Hands, PutHigher, legs_of
 
@@ -106,10 +105,6 @@ class Carrier(Mind):
         assert route is not None  # it was reached
         ground = self.level.ground
         self.legs = legs_of(ground, route, True, heading(ground, place, target))
-
-    def think(self, body: Body) -> None:
-        """Choose the next legs."""
-        raise NotImplementedError
 
     def fail(self) -> None:
         """Note that a leg could not be done: here something is in the way."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
 
@@ -14,11 +15,10 @@ import resource, sys, torch
 from gpu_envs.train import freed_memory
 if sys.argv[1] == "kept":
     assert freed_memory.keep()
-for update in range(6):
-    if update == 1:
+for count in range(40):
+    if count == 30:  # aligned blocks may leave gaps, until one is found that is large enough
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for _ in range(2):
-        torch.zeros(40_000_000, dtype=torch.uint8)
+    torch.zeros(40_000_000, dtype=torch.uint8)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
@@ -30,6 +30,6 @@ def faults(how: str) -> int:
     return int(made.stdout)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="about glibc")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")
 def test_tensors_take_the_memory_that_others_left() -> None:
-    assert 10 * faults("kept") < faults("given back")
+    assert 4 * faults("kept") < faults("given back")
