@@ -8,7 +8,7 @@ import numpy as np
 from voxel_worlds import RADIUS, Array, Make, Playground
 
 GAME = "Rearrange-v0"
-PARTS = ("match", "all")
+PARTS = ("match", "all", "lift")
 MODEL, WORK = np.array((5, 8, 2)), np.array((13, 8, 2))  # cells of the middles
 ALL_REWARD = 10.0
 HALF = 0.45  # of the widest box that an object collides as [m]

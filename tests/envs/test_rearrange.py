@@ -152,18 +152,18 @@ def test_first_objects_in_place_are_not_paid_for_and_none_twice(make_simulator) 
     assert not room.total.any()
     assert room.take(1)
     room.give(room.model(1))
-    assert room.total[0].tolist() == [1, 0]
+    assert room.total[0].tolist() == [1, 0, 0]
     assert room.take(1)  # one fewer in place costs nothing
     room.give(np.array((2, 2, 0)))
     assert room.take(1)
     room.give(room.model(1))
-    assert room.total[0].tolist() == [1, 0]
+    assert room.total[0].tolist() == [1, 0, 0]
     assert room.take(2)
     room.give(room.model(2))
-    assert room.total[0].tolist() == [2, ALL_REWARD]
+    assert room.total[0].tolist() == [2, ALL_REWARD, 0]
     assert room.take(2)  # after success
     room.give(room.model(2))
-    assert room.total[0].tolist() == [2, ALL_REWARD]
+    assert room.total[0].tolist() == [2, ALL_REWARD, 0]
 
 
 def test_lifting_what_is_in_the_way_never_pays_by_itself(make_simulator) -> None:
@@ -176,14 +176,37 @@ def test_lifting_what_is_in_the_way_never_pays_by_itself(make_simulator) -> None
     assert room.take(1)
     assert not room.total.any()
     room.give(room.model(1))
-    assert room.total[0].tolist() == [1, ALL_REWARD]
+    assert room.total[0].tolist() == [1, ALL_REWARD, 0]
 
 
-@pytest.mark.parametrize("rewards", [(1.0, 10.0), (-3.0, 0.25)])
+def test_first_lift_of_an_object_out_of_place_is_paid(make_simulator) -> None:
+    layout = """
+        object drum red 0 0 0; object ball green 1 0 0 at 2 2 0; object block blue -1 0 0 at -2 2 0
+        agent 13.5 5.2 2; seconds 2
+    """
+    room = Room(make_simulator, layout, lift_reward=0.5, autoreset_mode="SameStep")
+    for k, place, paid in (
+        (0, (0, 0, 0), 0.0),  # it was in place
+        (1, (2, -2, 0), 0.5),
+        (1, (2, 2, 0), 0.5),  # once
+        (0, (0, -2, 0), 0.5),
+        (0, (0, 0, 0), 0.5),  # it was lifted before, in place
+        (2, (-2, 2, 0), 1.0),
+    ):
+        assert room.take(k)
+        room.give(np.array(place))
+        assert room.total[0].tolist() == [0, 0, paid]
+    while not room.is_over:
+        room.act("-")
+    assert room.take(1)  # in a new episode
+    assert room.paid.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("rewards", [(1.0, 10.0, 0.5), (-3.0, 0.25, 2.0)])
 @pytest.mark.parametrize("spirit", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("agents", [1, 2, 4])
 def test_every_reward_is_paid_once_and_divided_by_team_spirit(
-    make_simulator, agents: int, spirit: float, rewards: tuple[float, float]
+    make_simulator, agents: int, spirit: float, rewards: tuple[float, float, float]
 ) -> None:
     options = {f"{key}_reward": pay for key, pay in zip(PARTS, rewards, strict=True)}
     places = "".join(f"agent {9.5 + k} 2.5 1.5; " for k in range(1, agents))
@@ -191,14 +214,16 @@ def test_every_reward_is_paid_once_and_divided_by_team_spirit(
     others = " -" * (agents - 1)
     share = np.full(agents, spirit / agents)
     share[0] += 1 - spirit
-    assert room.take(0, others)
-    room.give(room.model(0), others)
-    assert room.total == pytest.approx(np.outer(share, (rewards[0], 0)), abs=1e-6)
-    assert room.take(1, others)
-    room.give(room.model(1), others)
-    wanted = np.outer(share, (2 * rewards[0], rewards[1]))
-    assert room.total == pytest.approx(wanted, abs=1e-5)
-    assert room.total.sum(axis=0) == pytest.approx((2 * rewards[0], rewards[1]), abs=1e-4)
+    match, all_in_place, lift = rewards
+    for k in (0, 1):
+        assert room.take(k, others)
+        wanted = np.outer(share, (k * match, 0, (k + 1) * lift))
+        assert room.total == pytest.approx(wanted, abs=1e-5)
+        room.give(room.model(k), others)
+        wanted = np.outer(share, ((k + 1) * match, k * all_in_place, (k + 1) * lift))
+        assert room.total == pytest.approx(wanted, abs=1e-5)
+    total = (2 * match, all_in_place, 2 * lift)
+    assert room.total.sum(axis=0) == pytest.approx(total, abs=1e-4)
     assert room.paid == pytest.approx(room.parts.sum(axis=1), abs=1e-5)
 
 
@@ -212,10 +237,10 @@ def test_twins_may_stand_for_each_other(make_simulator) -> None:
     room = Room(make_simulator, layout)
     assert room.take(0)
     room.give(room.model(1))
-    assert room.total[0].tolist() == [1, 0]
+    assert room.total[0].tolist() == [1, 0, 0]
     assert room.take(1)
     room.give(room.model(0))
-    assert room.total[0].tolist() == [2, ALL_REWARD]
+    assert room.total[0].tolist() == [2, ALL_REWARD, 0]
     assert room.is_solved
 
 
@@ -273,7 +298,7 @@ def test_oracle_solves_drawn_levels_and_is_paid_for_each_object(make_simulator) 
         assert start == room.in_place() < room.size
         moved = solve(room)
         assert moved == room.size - start
-        assert room.total[0].tolist() == [moved, ALL_REWARD]
+        assert room.total[0].tolist() == [moved, ALL_REWARD, 0]
         room.act("-", 4)
         assert room.is_over
         assert room.last.true_objective.tolist() == [[1.0]]

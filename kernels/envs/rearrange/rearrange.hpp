@@ -1,8 +1,8 @@
 // Rearrange: make the copy of an arrangement of objects look like its model.
 //
 //   who acts    1 to 8 agents at once: six heads, 15 steps a second
-//   reward      whenever more objects are in place than ever before, and when all of them are; both
-//               are parameters, and shared among the team by team_spirit
+//   reward      whenever more objects are in place than ever before, when all of them are, and (0
+//               by default) for first lifts: parameters, shared among the team by team_spirit
 //   ends        4 steps after all objects are in place, or when the time is up
 //   rules from  Megaverse (Petrenko, Wijmans, Shacklett, Koltun, ICML 2021)
 //

@@ -23,13 +23,17 @@ GE_FN bool model_has(const Yard& yard, const voxel::Look& look, const Cell& at) 
   }
   return found;
 }
+/// Whether an object lies where it belongs, or did before it was lifted.
+GE_FN bool belongs(const Yard& yard, int row) {
+  return model_has(yard, get<Game::Crates, voxel::Look>(yard.w, row),
+                   voxel::cell(yard.crates.get(row).cell) - work_middle());
+}
 GE_FN int objects_in_place(const Yard& yard) {
   int count = 0;
   for (int row = 0; row < yard.crate_count(); ++row) {
-    const voxel::Crate crate = yard.crates.get(row);
-    const voxel::Look look = get<Game::Crates, voxel::Look>(yard.w, row);
-    if ((look.fixed != 0) | (crate.carrier != voxel::kEmpty)) continue;
-    count += model_has(yard, look, voxel::cell(crate.cell) - work_middle()) ? 1 : 0;
+    const bool is_fixed = get<Game::Crates, voxel::Look>(yard.w, row).fixed != 0;
+    if (is_fixed | (yard.crates.get(row).carrier != voxel::kEmpty)) continue;
+    count += belongs(yard, row) ? 1 : 0;
   }
   return count;
 }
@@ -37,16 +41,21 @@ GE_FN int objects_in_place(const Yard& yard) {
 GE_FN void begin_matches(const W& w, Matches& matches, voxel::BodyRows<Game> bodies,
                          voxel::HandRows<Game> hands, voxel::CrateRows<Game> crates) {
   const Yard yard{w, bodies, hands, crates};
-  matches = {yard.crate_count() / 2, objects_in_place(yard)};
+  matches = {yard.crate_count() / 2, objects_in_place(yard), 0};
 }
 /// Which agents did what in this step, by bits.
 struct Deeds {
-  uint32_t match = 0, all = 0;
+  uint32_t match = 0, all = 0, lift = 0;
 };
 GE_FN void work(const Yard& yard, int agent, Matches& matches, voxel::Timer& timer, Deeds& deeds) {
   const voxel::Handled handled = voxel::use_hands(
       yard, agent, [](const Cell& at) GE_LAMBDA { return is_near(at, work_middle(), kWorkReach); });
   if ((handled.picked == voxel::kEmpty) & (handled.placed == voxel::kEmpty)) return;
+  if (handled.picked != voxel::kEmpty) {
+    const int32_t bit = 1 << handled.picked;
+    if ((matches.lifted & bit) == 0 && !belongs(yard, handled.picked)) deeds.lift |= 1u << agent;
+    matches.lifted |= bit;
+  }
   const int in_place = objects_in_place(yard);
   if (in_place > matches.best) {
     deeds.match |= 1u << agent;
@@ -70,9 +79,10 @@ GE_FN void play(const World<Game::Schema>& w, voxel::Timer& timer, Matches& matc
   voxel::return_fallen(yard);
   for (int agent = 0; agent < p.agent_count; ++agent) {
     const Parts paid = {voxel::share_of(p, p.match_reward, deeds.match, agent),
-                        voxel::share_of(p, p.all_reward, deeds.all, agent)};
+                        voxel::share_of(p, p.all_reward, deeds.all, agent),
+                        voxel::share_of(p, p.lift_reward, deeds.lift, agent)};
     parts.set(agent, paid);
-    rewards.set(agent, {paid.match + paid.all});
+    rewards.set(agent, {paid.match + paid.all + paid.lift});
   }
   if (voxel::pass(timer)) verdict.terminated = 1u;
 }

@@ -35,7 +35,7 @@ struct Settings : voxel::Settings {
   int32_t misplaced_low = 1, misplaced_high = kMostObjects;
   int32_t wall_low = 4, wall_high = 6;
   float hidden_walls = 0.5f;
-  float match_reward = 1.0f, all_reward = 10.0f;
+  float match_reward = 1.0f, all_reward = 10.0f, lift_reward = 0.0f;
 
   using Self = Settings;
   static constexpr auto describe() {
@@ -63,21 +63,24 @@ struct Settings : voxel::Settings {
                 .within(3, 10),
             field("hidden_walls", &Self::hidden_walls, "probability that the walls cannot be seen")
                 .within(0, 1)),
-        fields(voxel::reward_field("match_reward", &Self::match_reward,
-                                   "reward when more objects are in place than ever before"),
-               voxel::reward_field("all_reward", &Self::all_reward,
-                                   "reward when all objects are in place"),
-               voxel::spirit_field<Self>(),
-               field("episode_seconds", &Self::episode_seconds, "time of an episode")
-                   .in("s")
-                   .within(1, 3600)),
+        fields(
+            voxel::reward_field("match_reward", &Self::match_reward,
+                                "reward when more objects are in place than ever before"),
+            voxel::reward_field("all_reward", &Self::all_reward,
+                                "reward when all objects are in place"),
+            voxel::reward_field("lift_reward", &Self::lift_reward,
+                                "reward for the first lift of an object, if it was out of place"),
+            voxel::spirit_field<Self>(),
+            field("episode_seconds", &Self::episode_seconds, "time of an episode")
+                .in("s")
+                .within(1, 3600)),
         voxel::view_fields<Self>());
   }
 };
 
 struct Params : voxel::Params {
   Span object_count, misplaced, wall;
-  float hidden_walls, match_reward, all_reward;
+  float hidden_walls, match_reward, all_reward, lift_reward;
 };
 
 inline Params resolve_settings(Settings& s) {
@@ -88,6 +91,7 @@ inline Params resolve_settings(Settings& s) {
   p.wall = voxel::span("wall", s.wall_low, s.wall_high);
   p.hidden_walls = s.hidden_walls;
   p.match_reward = s.match_reward, p.all_reward = s.all_reward;
+  p.lift_reward = s.lift_reward;
   return p;
 }
 

@@ -16,20 +16,24 @@
 namespace gpu_envs::envs::rearrange {
 
 struct Parts {
-  float match, all;
+  float match, all, lift;
   static constexpr bool transient = true;
   static constexpr auto describe() {
     return fields(field("match", &Parts::match, "reward for more objects in place than before"),
-                  field("all", &Parts::all, "reward for all objects in place"));
+                  field("all", &Parts::all, "reward for all objects in place"),
+                  field("lift", &Parts::lift, "reward for lifting objects out of place"));
   }
 };
 struct Matches {
-  int32_t objects, best;
+  int32_t objects, best, lifted;
   static constexpr auto describe() {
     return fields(field("object_count", &Matches::objects, "objects of the arrangement")
                       .within(0, kMostObjects),
                   field("best", &Matches::best, "most objects that were in place at a time")
-                      .within(0, kMostObjects));
+                      .within(0, kMostObjects),
+                  field("lifted", &Matches::lifted,
+                        "objects that were lifted in this episode, a bit for each row of `crates`")
+                      .within(0, (1 << 2 * kMostObjects) - 1));
   }
 };
 

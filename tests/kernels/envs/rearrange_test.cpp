@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kModelX = 5, kWorkX = 13, kMiddleY = 8, kFloor = 2;
 constexpr size_t kObjectRows = 18;
-enum Part { kMatch, kAll };
+enum Part { kMatch, kAll, kLift, kParts };
 
 /// Two objects out of place, in opposite corners of the working area.
 const std::string kTwo =
@@ -24,7 +24,7 @@ class Room : public Playground {
                 Autoreset autoreset = Autoreset::disabled)
       : Playground("Rearrange-v0", parameters, layout, autoreset) {}
   float part(int agent, Part which) const {
-    return out<float>(kRewardParts)[size_t(2 * agent + which)];
+    return out<float>(kRewardParts)[size_t(kParts * agent + which)];
   }
   int size() const { return word("task.object_count"); }
   int best() const { return word("task.best"); }
@@ -86,6 +86,22 @@ GE_TEST(objects_in_place_are_paid_when_they_are_more_than_ever) {
   room.give(0, 0);
   CHECK_EQ(room.paid(), 0.0f);
   CHECK_EQ(room.best(), 1);
+}
+
+GE_TEST(the_first_lift_of_an_object_out_of_place_is_paid) {
+  Room room("object block grey 0 -1 0;" + kTwo, {{"lift_reward", 0.5}});
+  room.take(0, -1);
+  CHECK_EQ(room.paid(), 0.0f);  // it was in place
+  room.give(0, -2);
+  room.take(0, -2);
+  CHECK_EQ(room.paid(), 0.0f);  // it was lifted before
+  room.give(0, -2);
+  room.take(2, -2);
+  CHECK_EQ(room.part(0, kLift), 0.5f);
+  CHECK_EQ(room.paid(), 0.5f);
+  room.give(2, -2);
+  room.take(2, -2);
+  CHECK_EQ(room.paid(), 0.0f);
 }
 
 GE_TEST(all_objects_in_place_are_paid_once_and_end_the_episode) {
