@@ -10,8 +10,10 @@ from voxel_games import (
     check_crates,
     check_infos,
     check_page,
+    check_petting_zoo,
     check_spaces,
     check_time_and_bodies,
+    check_truncation,
     played_state,
 )
 from voxel_worlds import TINY, check_same_bytes, random_actions
@@ -30,6 +32,14 @@ def test_infos_have_the_parts_of_rewards_and_the_objective_of_ended_episodes(
     places = "".join(f"agent {3 * k + 1.5} 2 1; " for k in range(agents))
     env = make_vec(GAME, 2, agent_count=agents, **TINY)
     check_infos(env, PARTS, GROUND + "diamond 18 18 1; " + places + "seconds 1")
+
+
+def test_max_episode_steps_cuts_before_the_clock_and_is_a_truncation(make_simulator) -> None:
+    check_truncation(make_simulator, GAME, **SHORT)
+
+
+def test_forms_of_petting_zoo_play_what_the_simulator_plays(make_simulator) -> None:
+    check_petting_zoo(make_simulator, GAME, **SHORT)
 
 
 def test_state_is_what_the_columns_say(make_simulator) -> None:
@@ -83,12 +93,12 @@ def test_text_shows_heights_and_what_is_left(make_simulator) -> None:
 
 
 def test_same_seed_gives_the_same_bytes_alone_in_a_batch_and_after_a_save(make_simulator) -> None:
-    steps = random_actions(np.random.default_rng(0), 500, 6, 2)
+    steps = random_actions(np.random.default_rng(0), 1000, 6, 2)
     options = {**SMALL, **SHORT, "episode_seconds": 5}
-    ends, pictures = check_same_bytes(make_simulator, GAME, steps, 240, **options)
-    assert ends >= 6
-    assert pictures > 250
+    ends, pictures = check_same_bytes(make_simulator, GAME, steps, 400, **options)
+    assert ends >= 12
+    assert pictures > 500
 
 
 def test_the_page_has_the_defaults_of_the_game() -> None:
-    check_page(GAME, "collect.md", {"team_spirit"})
+    check_page(GAME, "collect.md")

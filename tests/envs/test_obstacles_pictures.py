@@ -1,4 +1,4 @@
-"""Obstacle courses: what agents see, by colours, by solids and by the bar of the time."""
+"""Obstacle courses: what agents see, by colours and by solids."""
 
 from __future__ import annotations
 
@@ -6,51 +6,14 @@ import math
 
 import numpy as np
 import pytest
-from obstacles_courses import PAD, SHORT, Course
+from obstacles_courses import PAD, Course
+from voxel_pictures import AGENTS, LAYERS, NAVY, is_shaded, layers, rgb_of
 from voxel_worlds import GROUND, Array
 
-LAYERS = {"observation": "rgb+segmentation"}
-BAR = (0x1A, 0x65, 0x74)
-NAVY = (0x2C, 0x3E, 0x50)
-AGENTS = (0xFFDD3C, 0x3BB372, 0x2EB5D0, 0xFFB400, 0xD468EE, 0x222222, 0xFF0000)
 FLOOR = 1  # the first solid of GROUND
 
 
-def rgb_of(colour: int) -> Array:
-    return np.array([colour >> 16, colour >> 8 & 255, colour & 255], float)
-
-
-def layers(course: Course, agent: int = 0) -> tuple[Array, Array]:
-    """Colours (rows, columns, 3) and solids of a picture, without the row of the bar."""
-    obs = course.last.obs
-    return np.moveaxis(obs["rgb"][0, agent], 0, -1)[:-1], obs["segmentation"][0, agent, 0, :-1]
-
-
-def is_shaded(pixels: Array, colour: Array) -> bool:
-    """Whether nearly all pixels are multiples of a colour: the rest may have a highlight."""
-    pixels = pixels.reshape(-1, 3).astype(float)
-    light = pixels @ colour / (colour @ colour)
-    off = np.abs(pixels - light[:, np.newaxis] * colour).max(axis=1)
-    return bool(len(pixels) > 0 and (off <= 1.5).mean() > 0.9 and (light > 0.3).all())
-
-
 # ---- agents
-
-
-def test_own_body_and_eyes_are_never_seen_and_those_of_another_are(make_simulator) -> None:
-    layout = GROUND + "agent 5.5 3.5 1; agent 5.5 6 1 yaw 3.1415926"
-    options = {"resolution": "36x64", "look_limit": 1.5, **LAYERS}
-    course = Course(make_simulator, layout, **options)
-    # Behind the floor: body and eyes of agent 0, then of agent 1.
-    own, other = {0: {2, 3}, 1: {4, 5}}, {0: {4, 5}, 1: {2, 3}}
-    seen: dict[int, set[int]] = {0: set(), 1: set()}
-    for letters in ["-"] * 2 + ["d"] * 15 + ["u"] * 30 + ["-", "j", "fL", "bR", "lu"] * 4:
-        course.act(letters)
-        for agent in (0, 1):
-            solids = set(layers(course, agent)[1].ravel().tolist())
-            assert not solids & own[agent]
-            seen[agent] |= solids
-    assert seen == {k: {0, FLOOR} | other[k] for k in (0, 1)}
 
 
 def test_alone_one_sees_the_floor_and_nothing_else(make_simulator) -> None:
@@ -86,44 +49,7 @@ def test_agent_who_looks_away_shows_no_eyes(make_simulator) -> None:
     assert not (solids == 5).any()
 
 
-# ---- time
-
-
-@pytest.mark.parametrize("resolution", ["72x128", "18x32", "9x17"])
-def test_bar_is_the_lowest_row_as_wide_as_the_time_that_is_left(
-    make_simulator, resolution: str
-) -> None:
-    width = int(resolution.split("x")[1])
-    options = {**SHORT, "resolution": resolution, "episode_seconds": 3}
-    course = Course(make_simulator, GROUND + "agent 5.5 3.5 1; seconds 3", **options)
-    pictures = [course.last.obs] + [course.act("fL").obs for _ in range(44)]
-    pictures.append(course.act("-").final_obs)
-    assert course.is_over
-    widths = []
-    for passed, picture in enumerate(pictures):
-        is_bar = (np.moveaxis(picture[0, 0], 0, -1) == BAR).all(axis=-1)
-        columns = np.flatnonzero(is_bar[-1])
-        assert abs(len(columns) - width * (1 - passed / 45)) <= 1
-        if len(columns):
-            assert columns[-1] - columns[0] + 1 == len(columns)
-            assert abs(columns[0] - (width - 1 - columns[-1])) <= 1
-        assert not is_bar[:-1].any()
-        widths.append(len(columns))
-    assert (widths[0], widths[-1]) == (width, 0)
-    assert widths == sorted(widths, reverse=True)
-    assert (np.moveaxis(course.last.obs[0, 0], 0, -1)[-1] == BAR).all()  # the next episode's
-
-
-# ---- colours, background
-
-
-def test_background_is_black_exactly_where_nothing_is(make_simulator) -> None:
-    course = Course(make_simulator, GROUND + "agent 5.5 3.5 1", resolution="72x128", **LAYERS)
-    colours, solids = layers(course)
-    assert not solids[:36].any()  # above the horizon
-    assert (solids[-10:] == FLOOR).all()
-    assert not colours[solids == 0].any()
-    assert colours[solids == FLOOR].min() > 0
+# ---- colours
 
 
 def test_wall_seen_head_on_has_the_shading_of_the_formula(make_simulator) -> None:
@@ -148,22 +74,6 @@ def test_wall_seen_head_on_has_the_shading_of_the_formula(make_simulator) -> Non
     bytes_wanted = 255 * np.clip(wanted, 0, 1)
     assert np.abs(rgb - bytes_wanted[..., np.newaxis]).max() <= 1
     assert bytes_wanted.max() - bytes_wanted.min() > 20
-
-
-def test_posts_appear_at_the_columns_and_rows_of_their_angles(make_simulator) -> None:
-    posts = [(2, 14, 3), (7, 9, 2), (10, 16, 5), (14, 11, 4), (18, 15, 3)]  # x, y, highest cell
-    layout = GROUND + "".join(f"wall {x} {y} 1 {x} {y} {z}; " for x, y, z in posts)
-    course = Course(make_simulator, layout + "agent 10.5 2.5 1", resolution="72x128", **LAYERS)
-    solids = layers(course)[1]
-    focus = 64 / math.tan(math.radians(50))
-    eye = np.array([10.5, 2.5, 1 + 1.315])
-    for k, (x, y, z) in enumerate(posts):
-        corners = np.stack(np.meshgrid([x, x + 1], [y, y + 1], [1, z + 1]), -1).reshape(-1, 3) - eye
-        columns = 64 + focus * corners[:, 0] / corners[:, 1]
-        rows = 36 - focus * corners[:, 2] / corners[:, 1]
-        seen = np.argwhere(solids == FLOOR + 1 + k)
-        assert np.abs(seen.min(axis=0) - [rows.min(), columns.min()]).max() <= 1
-        assert np.abs(seen.max(axis=0) + 1 - [rows.max(), columns.max()]).max() <= 1
 
 
 def test_lava_pad_box_and_diamond_have_their_colours(make_simulator) -> None:
