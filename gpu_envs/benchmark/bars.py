@@ -18,7 +18,15 @@ UNITS = {
     "of_limit": "share of what the machine allows",
     "of_copy": "bytes handed out over a plain copy of as many",
 }
-_OWN = ("of", "least", "on", "name", "over", "why")  # all other keys are labels of measurements
+_OWN = (
+    "of",
+    "least",
+    "avx2",
+    "on",
+    "name",
+    "over",
+    "why",
+)  # all other keys are labels of measurements
 
 
 def judge(plan: Plan, report: Report, points: list[Point], on: str = "") -> None:
@@ -36,7 +44,13 @@ def judged(plan: Plan, bar: dict[str, Any], points: list[Point]) -> Bar:
     if is_here and plan.is_judged:
         found, point = _measured(bar, points, plan.on_gpu)
     note = point.against() if point is not None else ""
-    return Bar(_words(plan.name, bar), bar["least"], found, "", note=note)
+    return Bar(_words(plan.name, bar), _asked(plan, bar), found, "", note=note)
+
+
+def _asked(plan: Plan, bar: dict[str, Any]) -> float:
+    """What is asked of this machine."""
+    share: float = bar.get("avx2", 1) if plan.target == "cpu_v3" else 1
+    return share * float(bar["least"])
 
 
 def unmeasured(name: str, data: dict[str, Any], on: str) -> list[Bar]:

@@ -53,6 +53,7 @@ _SWEEP: Data = {
 _BAR: Data = {
     "of!": str,
     "least!": (int, float),
+    "avx2": (int, float),
     "on": str,
     "name": str,
     **_LABELS,
@@ -91,7 +92,12 @@ _TRAINING: Data = {
     "compared": [_VALUES],
     "least": (int, float),
 }
-_BESIDE: Data = {"who!": str, "scripted!": _VALUES, "evaluation": _VALUES}
+_BESIDE: Data = {
+    "who!": str,
+    "scripted": _VALUES,
+    "action": (int, float),
+    "evaluation": _VALUES,
+}
 _ELSEWHERE: Data = {"who!": str, "evaluation!": _VALUES}
 _TASK: Data = {
     **dict.fromkeys(("who!", "what", "measure", "role"), str),

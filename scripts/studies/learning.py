@@ -107,7 +107,9 @@ def _team(who: Who, made: config.Config, env: Any) -> teams.Team:
     if isinstance(who, Path):
         return teams.Team.load(who, env.simulator)
     able = [k for k, of in enumerate(teams.agents_of(made, env.agent_names)) if of != NOBODY]
-    return scripted_teams.team(env, able, **who["scripted"])
+    if "action" in who:
+        return scripted_teams.constant(env, able, who["action"])
+    return scripted_teams.team(env, able, **who.get("scripted", {}))
 
 
 def measured(

@@ -322,6 +322,16 @@ def test_bars_find_what_they_are_about(
         assert measured == (None if found is None else pytest.approx(found))
 
 
+@pytest.mark.parametrize(("target", "asked"), [("cpu_v4", 8.0), ("cpu_v3", 3.2)])
+def test_less_may_be_asked_of_processors_with_avx2(
+    monkeypatch: pytest.MonkeyPatch, target: str, asked: float
+) -> None:
+    data = {"benchmark": {"bars": [{"of": "world_steps", "least": 8.0, "avx2": 0.4}]}}
+    monkeypatch.setattr(measures, "measures_of", lambda name: data)
+    found = bars.judged(replace(planned("A-v0"), target=target), data["benchmark"]["bars"][0], [])
+    assert found.required == pytest.approx(asked) and "avx2" not in found.what
+
+
 def test_bars_say_ok_short_or_not_measured() -> None:
     assert Bar("speed", 2.0, 3.0, "x").verdict == "ok"
     assert Bar("speed", 2.0, 1.0, "x").verdict == "short"

@@ -114,6 +114,12 @@ def test_who_plays_beside_the_learned_reaches_what_is_known_of_it() -> None:
     assert not any(one["error"] for one in found)
 
 
+def test_a_cart_that_is_always_pushed_one_way_falls_at_once() -> None:
+    for action in (0, 1):
+        found = learning.measured(TASKS["cartpole"], {"action": action}, 200, 5)
+        assert 9.0 < found["mean"] < 9.7  # steps; Gymnasium's own CartPole: 9.35
+
+
 def test_a_row_is_trained_measured_and_kept(tmp_path: Path) -> None:
     words = ["cartpole", "--seeds", "3", "--minutes", "0.5", "--episodes", "20"]
     words += ["--out", str(tmp_path / "out"), "--root", str(tmp_path)]
