@@ -61,7 +61,7 @@ python -m gpu_envs render Flocking-v0 --policy trained --out swarm.mp4
 python -m gpu_envs play Hanabi-v0 --policy trained
 ```
 
-`Micro-v0` has nothing to learn. `ObstaclesHard-v0` has no rows: it was not trained yet.
+`Micro-v0` has nothing to learn.
 """
 
 
