@@ -18,15 +18,8 @@ UNITS = {
     "of_limit": "share of what the machine allows",
     "of_copy": "bytes handed out over a plain copy of as many",
 }
-_OWN = (
-    "of",
-    "least",
-    "avx2",
-    "on",
-    "name",
-    "over",
-    "why",
-)  # all other keys are labels of measurements
+# All other keys are labels of measurements.
+_OWN = ("of", "least", "avx2", "on", "name", "over", "why")
 
 
 def judge(plan: Plan, report: Report, points: list[Point], on: str = "") -> None:

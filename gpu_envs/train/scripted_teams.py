@@ -38,8 +38,11 @@ def constant(env: Worlds, agents: Sequence[int] | None, action: float) -> Team:
     """
 
     def player(role: Role) -> Callable[[Outputs], Any]:
-        shape = (env.num_worlds, role.count, *(role.action_space.shape or ()))
-        chosen = np.full(shape, action, role.action_space.dtype)
+        space = role.action_space
+        own = np.full(space.shape or (), action, space.dtype)
+        if not space.contains(own):
+            raise ValueError(f"action={action!r} is not in {space}")
+        chosen = np.full((env.num_worlds, role.count, *own.shape), own)
         return lambda _: chosen
 
     return _ruled(env, agents, player)

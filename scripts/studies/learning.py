@@ -67,12 +67,20 @@ def tasks() -> dict[str, Task]:
         for task, data in held["learning"].items():
             usual = {} if "measure" in data else held["training"]["measures"][0]
             found.setdefault(task, {"id": name, **usual, **data})
-    for one in found.values():
+    for name, one in found.items():
+        require_one_way(name, one)
         one["played"] = played_in(one)
     first = {one["id"]: name for name, one in reversed(found.items())}
     for name, one in found.items():
         one["is_kept"] = first[one["id"]] == name  # in trained/<ID>.ckpt
     return found
+
+
+def require_one_way(name: str, task: Task) -> None:
+    """Refuse who plays beside a task in no way, or in two."""
+    for one in task.get("beside", ()):
+        if ("action" in one) == ("scripted" in one):
+            raise ValueError(f"{name}: beside: {one['who']!r} needs either scripted or action")
 
 
 def played_in(task: Task) -> Task:
@@ -109,7 +117,7 @@ def _team(who: Who, made: config.Config, env: Any) -> teams.Team:
     able = [k for k, of in enumerate(teams.agents_of(made, env.agent_names)) if of != NOBODY]
     if "action" in who:
         return scripted_teams.constant(env, able, who["action"])
-    return scripted_teams.team(env, able, **who.get("scripted", {}))
+    return scripted_teams.team(env, able, **who["scripted"])
 
 
 def measured(

@@ -16,6 +16,7 @@ from voxel_games import (
     check_truncation,
     played_state,
 )
+from voxel_pictures import LAYERS, layers, rgb_of
 from voxel_worlds import TINY, check_same_bytes, random_actions
 
 SMALL = {"side_high": 12}
@@ -64,13 +65,13 @@ def test_state_is_what_the_columns_say(make_simulator) -> None:
 
 def test_diamonds_and_hills_have_their_colours_and_the_taken_is_gone(make_simulator) -> None:
     things = "hill 3 9 8 9 3; diamond 5 6 1; diamond 7 6 1 red; agent 5.5 4.2 1"
-    options = {"resolution": "72x128", "observation": "rgb+segmentation"}
-    land = Land(make_simulator, GROUND + "diamond 18 18 1; " + things, **options)
+    layout = GROUND + "diamond 18 18 1; " + things
+    land = Land(make_simulator, layout, resolution="72x128", **LAYERS)
 
     def seen(colour: int) -> int:
         """Count pixels that are this colour, in any light."""
-        wanted = np.array([colour >> 16, colour >> 8 & 255, colour & 255], float)
-        pixels = np.moveaxis(land.last.obs["rgb"][0, 0], 0, -1)[:-1].reshape(-1, 3).astype(float)
+        wanted = rgb_of(colour)
+        pixels = layers(land)[0].reshape(-1, 3).astype(float)
         light = pixels @ wanted / (wanted @ wanted)
         off = np.abs(pixels - light[:, None] * wanted).max(axis=1)
         return int(((off < 1.6) & (light > 0.25)).sum())

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from obstacles_courses import PAD, Course
-from voxel_pictures import AGENTS, LAYERS, NAVY, is_shaded, layers, rgb_of
+from voxel_pictures import AGENTS, LAYERS, NAVY, is_shaded, layers, rgb_of, solids_of
 from voxel_worlds import GROUND, Array
 
 FLOOR = 1  # the first solid of GROUND
@@ -21,7 +21,7 @@ def test_alone_one_sees_the_floor_and_nothing_else(make_simulator) -> None:
     course = Course(make_simulator, GROUND + "agent 5.5 3.5 1", **options)
     for letters in ["d"] * 15 + ["L"] * 5 + ["uR"] * 20:
         course.act(letters)
-        assert set(layers(course)[1].ravel().tolist()) <= {0, FLOOR}
+        assert solids_of(course) <= {0, FLOOR}
 
 
 def test_bodies_have_the_colour_of_their_index_and_dark_eyes(make_simulator) -> None:

@@ -6,28 +6,27 @@ import math
 
 import numpy as np
 import pytest
+from collect_lands import SHORT as LAND_SHORT
+from obstacles_courses import SHORT as COURSE_SHORT
+from tower_rooms import GROUND
+from tower_rooms import SHORT as TOWER_SHORT
 from voxel_pictures import AGENTS, BAR, LAYERS, NAVY, bounds, is_shaded, layers, rgb_of, solids_of
 from voxel_worlds import RESTING, Array, Make, Playground
 
-FLOOR = "floor 0 0 0 20 20 0; "
 EASY, TOWER, LAND, ROOM = "ObstaclesEasy-v0", "TowerBuilding-v0", "Collect-v0", "Rearrange-v0"
-# Games with a level by hand that has no agents, and two that face each other on the ground.
+# Two agents on the ground who face each other.
 FACING = "agent 8.5 2.5 {0} yaw -1.5707963; agent 11 2.5 {0} yaw 1.5707963"
 FEET = {ROOM: 1.5}  # of agents [m], else 1
+# By game, without agents.
 LEVELS = {
-    EASY: FLOOR,
-    TOWER: FLOOR + "zone 18 18 1 19 19 1; box 18 18 1; ",
-    LAND: FLOOR + "diamond 18 18 1; ",
+    EASY: GROUND,
+    TOWER: GROUND + "zone 18 18 1 19 19 1; box 18 18 1; ",
+    LAND: GROUND + "diamond 18 18 1; ",
     ROOM: "object ball green 0 0 0 at 2 2 0; object pill red 1 0 0; ",
 }
 GAMES = pytest.mark.parametrize("game", LEVELS)
 # Nothing but `seconds` of a level ends an episode.
-SHORT = {
-    EASY: {"platform_seconds": 0, "box_seconds": 0},
-    TOWER: {"box_seconds": 0},
-    LAND: {"diamond_seconds": 0},
-    ROOM: {},
-}
+SHORT = {EASY: COURSE_SHORT, TOWER: TOWER_SHORT, LAND: LAND_SHORT, ROOM: {}}
 
 
 def facing(game: str) -> str:

@@ -120,6 +120,17 @@ def test_a_cart_that_is_always_pushed_one_way_falls_at_once() -> None:
         assert 9.0 < found["mean"] < 9.7  # steps; Gymnasium's own CartPole: 9.35
 
 
+def test_an_action_that_nobody_can_take_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"action=2 is not in Discrete\(2\)"):
+        learning.measured(TASKS["cartpole"], {"action": 2}, 2, 5)
+
+
+@pytest.mark.parametrize("ways", [{}, {"action": 0, "scripted": {}}])
+def test_who_plays_beside_has_one_way_of_playing(ways: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="cartpole: beside: 'somebody' needs either scripted or"):
+        learning.require_one_way("cartpole", {"beside": [{"who": "somebody", **ways}]})
+
+
 def test_a_row_is_trained_measured_and_kept(tmp_path: Path) -> None:
     words = ["cartpole", "--seeds", "3", "--minutes", "0.5", "--episodes", "20"]
     words += ["--out", str(tmp_path / "out"), "--root", str(tmp_path)]
