@@ -5,50 +5,27 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bindings/sketch.hpp"
 #include "bindings/unlocked.hpp"
 #include "engine/base/error.hpp"
 #include "engine/simulator/simulator.hpp"
 #include "pictures/charts.hpp"
 #include "pictures/memory.hpp"
 #include "pictures/picture.hpp"
+#include "views/world.hpp"
 
 namespace ge::python {
 
 namespace py = pybind11;
 
+using views::reading_of_world, views::scene_of_world, views::text_of_world;
+
 /// Earlier readings of a world's charts, a row each.
 using Readings = py::array_t<float, py::array::c_style | py::array::forcecast>;
 
-/// The sketch of a grid whose environment has no view; none if there is no grid.
-inline std::optional<Sketch> sketch_of(Simulator& simulator, int64_t world) {
-  const auto grid = find_grid(simulator.columns());
-  if (!grid) return {};
-  std::vector<char> record(size_t(simulator.record_bytes()));
-  simulator.read_records(world, 1, record.data());
-  return sketch(*grid, record.data());
-}
-inline Scene scene_of_world(Simulator& simulator, int64_t world) {
-  Scene scene;
-  if (simulator.scene(world, scene)) return scene;
-  const auto drawn = sketch_of(simulator, world);
-  if (!drawn) throw Error(Fault::value, simulator.id() + " has no pictures: it describes no scene");
-  return scene_of(*drawn);
-}
-
-inline std::string text_of_world(Simulator& simulator, int64_t world, int viewer) {
-  const std::string text = simulator.text(world, viewer);
-  const auto drawn = text.empty() ? sketch_of(simulator, world) : std::nullopt;
-  return drawn ? text_of(*drawn) : text;
-}
-inline std::vector<float> reading_of_world(Simulator& simulator, int64_t world) {
-  return pictures::reading_of(scene_of_world(simulator, world));
-}
 inline std::pair<int, int> picture_size(Simulator& simulator, int64_t world) {
   const pictures::Size size = pictures::default_size(scene_of_world(simulator, world));
   return {size.rows, size.columns};

@@ -10,6 +10,7 @@
 #include "engine/maths/random.hpp"
 #include "engine/simulator/assets.hpp"
 #include "engine/simulator/build.hpp"
+#include "engine/simulator/files.hpp"
 #include "engine/world/world.hpp"
 #include "pictures/scene.hpp"
 

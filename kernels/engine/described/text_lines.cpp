@@ -1,6 +1,9 @@
 // See text_lines.hpp.
 #include "engine/described/text_lines.hpp"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "engine/base/error.hpp"
 
 namespace ge {
@@ -73,10 +76,14 @@ std::string quoted(const std::string& word) {
   for (const char c : word.substr(0, 80)) shown += c >= ' ' && c <= '~' ? c : '?';
   return "'" + shown + "'";
 }
+// Not std::to_chars, whose tables would be a sixth of a module for web pages.
 std::string shortest(double number) {
   char text[32];
-  const auto written = std::to_chars(text, text + sizeof(text), number);
-  return {text, written.ptr};
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, number);
+    if (std::strtod(text, nullptr) == number) break;
+  }
+  return text;
 }
 void refuse_layout(const std::string& what) {
   throw Error(Fault::value, "layout: " + what);

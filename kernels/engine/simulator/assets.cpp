@@ -1,14 +1,12 @@
 // See assets.hpp.
 #include "engine/simulator/assets.hpp"
 
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "engine/base/types.hpp"
 #include "engine/maths/blake2b.hpp"
+#include "engine/simulator/files.hpp"
 
 namespace ge {
 
@@ -30,22 +28,6 @@ Asset<char> asset_at(const void* assets, size_t k) {
   Asset<char> one;
   std::memcpy(&one, static_cast<const char*>(assets) + k * sizeof one, sizeof one);
   return one;
-}
-
-/// Appends the bytes of a file; returns what is wrong with it, or nothing.
-std::string read_whole(const std::string& path, std::vector<std::byte>& content) {
-  std::error_code none;
-  if (!std::filesystem::exists(path, none)) return "is missing";
-  // A pipe would keep its reader waiting; a device may have no end.
-  if (!std::filesystem::is_regular_file(path, none)) return "is not a regular file";
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return std::string("cannot be read (") + std::strerror(errno) + ")";
-  std::byte some[1 << 16];
-  for (size_t got; (got = std::fread(some, 1, sizeof some, file)) > 0;)
-    content.insert(content.end(), some, some + got);
-  const bool failed = std::ferror(file) != 0;
-  std::fclose(file);
-  return failed ? "cannot be read" : "";
 }
 
 }  // namespace
@@ -139,7 +121,7 @@ std::span<const std::byte> AssetMaker::file(const std::string& name) {
 
 std::vector<std::byte> AssetMaker::content_of(const DataFile& file) const {
   std::vector<std::byte> content;
-  std::string problem = read_whole(file.path, content);
+  std::string problem = read_file(file.path, content);
   // Hashes the bytes that were read, so an edit between a check of the file and the read is caught.
   if (problem.empty() &&
       Blake2b(16).update(content.data(), content.size()).hex_digest() != file.hash)

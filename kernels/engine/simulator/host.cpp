@@ -1,8 +1,6 @@
 // See host.hpp.
 #include "engine/simulator/host.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -265,24 +263,6 @@ void HostBase::copy_to_host(void* to, const void* from, int64_t bytes) {
 }
 void HostBase::copy_from_host(void* to, const void* from, int64_t bytes) {
   std::memcpy(to, from, size_t(bytes));
-}
-
-// ---- memory of the system
-
-/// MemAvailable, not MemFree: caches of files are given up when memory is asked for.
-int64_t available_memory() {
-  if (std::FILE* file = std::fopen("/proc/meminfo", "r")) {
-    char line[128];
-    long long kilobytes = -1;
-    while (std::fgets(line, sizeof line, file) != nullptr)
-      if (std::sscanf(line, "MemAvailable: %lld kB", &kilobytes) == 1) break;
-    std::fclose(file);
-    if (kilobytes >= 0) return int64_t(kilobytes) * 1024;
-  }
-  return total_memory();
-}
-int64_t total_memory() {
-  return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
 void sample_on_host(const Sampling& sampling, int32_t* to, int threads) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/simulator/fitting.hpp"
+#include "engine/simulator/memory.hpp"
 #include "engine/simulator/planned.hpp"
 #include "engine/simulator/records.hpp"
 
@@ -21,10 +22,6 @@ const void* own_actions(const Simulator& simulator, const Actions& actions,
                         std::vector<char>& room);
 /// Draws actions of all rows with at most `threads` threads (0: as many as there are).
 void sample_on_host(const Sampling& sampling, int32_t* to, int threads);
-/// Bytes that the system still has to give.
-int64_t available_memory();
-/// Bytes that this process could get if no other process had any.
-int64_t total_memory();
 
 class GE_API HostBase : public PlannedBase {
  public:

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include "envs/overcooked/settings.hpp"
@@ -65,25 +63,18 @@ inline std::string layout_names() {
 
 constexpr size_t kMostBytes = 65536;  // of a text
 
-/// A name that is neither a layout nor a text may be anything, so a file is looked at with care: of
-/// the kind that ends, and no longer than a layout can be.
+/// The text in a file. The name may be anything, so only a regular file is read, and no more of it
+/// than a layout can have.
 inline std::string read_layout_file(const std::string& path) {
-  std::error_code ignored;
-  const bool plain =
-      path.find('\0') == std::string::npos && std::filesystem::is_regular_file(path, ignored);
-  std::ifstream file;
-  if (plain) file.open(path, std::ios::binary);
-  std::string text(kMostBytes + 1, '\0');
-  if (file) file.read(text.data(), std::streamsize(text.size()));
-  if (!file.is_open() || file.bad() || (file.fail() && !file.eof()))
+  std::vector<std::byte> content;
+  if (!read_file(path, content, kMostBytes + 1).empty())
     refuse("layout: '" + path.substr(0, path.find('\0')) + "' is neither a layout (" +
            layout_names() + ") nor a file that can be read; a text has several lines");
-  text.resize(size_t(file.gcount()));
-  if (text.size() > kMostBytes)
+  if (content.size() > kMostBytes)
     refuse("layout: the file '" + path + "' is longer than " + std::to_string(kMostBytes) +
            " bytes: not a layout");
-  if (text.empty()) refuse("layout: the file '" + path + "' is empty");
-  return text;
+  if (content.empty()) refuse("layout: the file '" + path + "' is empty");
+  return {reinterpret_cast<const char*>(content.data()), content.size()};
 }
 
 /// The text of the layout. A named one brings its own orders, values and times where none are

@@ -8,8 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
-#include <sstream>
+#include <string>
 #include <vector>
 
 #include "envs/tag_continuous/settings.hpp"
@@ -36,10 +35,16 @@ struct LaidAgent {
   float x, y, heading;
 };
 
-inline std::vector<std::string> words_of(std::string text) {
-  std::replace(text.begin(), text.end(), ',', ' ');
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
+/// Words between white space and commas. No stream: its locales would be a seventh of a module.
+inline std::vector<std::string> words_of(const std::string& text) {
+  constexpr char kBetween[] = " \t\r\v\f,";
+  std::vector<std::string> words;
+  size_t end = 0;
+  for (size_t begin; (begin = text.find_first_not_of(kBetween, end)) != std::string::npos;) {
+    end = std::min(text.find_first_of(kBetween, begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+  }
+  return words;
 }
 inline float start_number(const std::string& word, const std::string& where, double low,
                           double high) {

@@ -4,7 +4,7 @@
 #include "engine/simulator/sketch.hpp"
 #include "pictures/scene.hpp"
 
-namespace ge::python {
+namespace ge::views {
 
 inline Scene scene_of(const Sketch& sketch) {
   constexpr float kTurn = 6.2831853f;
@@ -24,4 +24,4 @@ inline Scene scene_of(const Sketch& sketch) {
   return scene;
 }
 
-}  // namespace ge::python
+}  // namespace ge::views
