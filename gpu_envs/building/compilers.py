@@ -159,3 +159,16 @@ def cuda_parts(top: Path, folder: Path | None = None) -> str:
     files += sorted((top / "nvvm").rglob("*"))
     names = [str(path) for path in files if path.is_file()]
     return _kept(folder, names, lambda: (_hash_of_all(names), []))[0]
+
+
+def zig_version(path: str) -> str:
+    """Return the version that zig reports."""
+    return _output([path, "version"]).strip()
+
+
+def zig_identity(path: str, folder: Path | None = None) -> str:
+    """Return zig's version and a hash of the program, whose compilers are in it."""
+    found, _ = _kept(
+        folder, [path], lambda: (f"zig {zig_version(path)} {_hash_of_all([path])}", [])
+    )
+    return found

@@ -25,6 +25,7 @@ from . import places
 
 _TAIL = struct.Struct("<Q16s8s")  # length and hash of the label, and the magic word
 _MAGIC = b"gpu_envs"
+_SECTION = b"gpu_envs"  # name of the section of WebAssembly that holds a label
 
 # One input: time of its last change [ns], bytes, hash of its content.
 Input = tuple[int, int, str]
@@ -79,8 +80,25 @@ def attach(path: Path, label: Label) -> None:
     data = path.read_bytes()
     held = {"length": len(data), "hash": hash_of(data), **vars(label)}
     held["name"] = label.name or path.name
-    with path.open("ab") as file:
-        file.write(_tail(held))
+    if path.suffix == ".wasm":
+        data = _in_section(data, held)
+    with path.open("wb") as file:
+        file.write(data + _tail(held))
+
+
+def _in_section(data: bytes, held: dict[str, Any]) -> bytes:
+    """Return a module of WebAssembly and the head of a section, for which the label follows.
+
+    Behind its sections such a module may have nothing, but a section of any name. Length and hash
+    in the label are changed to include the head, which has the label's length and so is made first.
+    """
+    head = 1 + 5 + 1 + len(_SECTION)
+    held["length"] = len(data) + head
+    size = 1 + len(_SECTION) + len(_tail(held))
+    spelled = bytes([(size >> (7 * k) & 0x7F) | (0x80 if k < 4 else 0) for k in range(5)])  # LEB128
+    data += bytes([0]) + spelled + bytes([len(_SECTION)]) + _SECTION
+    held["hash"] = hash_of(data)
+    return data
 
 
 def _tail(held: dict[str, Any]) -> bytes:

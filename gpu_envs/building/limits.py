@@ -33,12 +33,18 @@ class Ran(subprocess.CompletedProcess[str]):
     processor: float = 0.0
 
 
-def run(command: Sequence[str], cwd: Path, *, seconds: float = 3600.0) -> Ran:
+def run(
+    command: Sequence[str],
+    cwd: Path,
+    *,
+    seconds: float = 3600.0,
+    variables: Sequence[tuple[str, str]] = (),
+) -> Ran:
     """Run a command and return its status and all that it printed; it is ended at its limits."""
     reading, writing = os.pipe()
     used = ""
     try:
-        done = _run(command, cwd, seconds, writing)
+        done = _run(command, cwd, seconds, writing, compilers.environment() | dict(variables))
         os.close(writing)
         writing = -1
         os.set_blocking(
@@ -53,7 +59,9 @@ def run(command: Sequence[str], cwd: Path, *, seconds: float = 3600.0) -> Ran:
     return done
 
 
-def _run(command: Sequence[str], cwd: Path, seconds: float, used: int) -> Ran:
+def _run(
+    command: Sequence[str], cwd: Path, seconds: float, used: int, environment: dict[str, str]
+) -> Ran:
     most = memory()
     with subprocess.Popen(
         ["/bin/sh", "-c", _LIMITED, str(most >> 10), str(used), *command],
@@ -62,7 +70,7 @@ def _run(command: Sequence[str], cwd: Path, seconds: float, used: int) -> Ran:
         text=True,
         errors="replace",
         cwd=cwd,
-        env=compilers.environment(),
+        env=environment,
         pass_fds=(used,),
     ) as process:
         try:

@@ -50,6 +50,7 @@ class Compile:
     report: bool = False  # keep what the command printed beside the object
     weight: int = 0  # long units start first
     seconds: float = _PATIENCE  # [s], after which it is stopped
+    variables: tuple[tuple[str, str], ...] = ()  # of the environment, which change no object
 
     @functools.cached_property
     def names(self) -> list[tuple[str, str]]:
@@ -303,7 +304,9 @@ def _make(job: Compile, folder: Path, work: Path) -> tuple[int, str, list[str]]:
     command = [*job.command, "-MD", "-MF", str(listed), "-MT", "made.o", "-c", str(job.source)]
     if any(word.startswith("-fsanitize") for word in command):  # they keep names as they are given
         command = [word.replace(f"{job.root}/", "") for word in command]
-    done = limits.run([*command, "-o", str(made)], job.root, seconds=job.seconds)
+    done = limits.run(
+        [*command, "-o", str(made)], job.root, seconds=job.seconds, variables=job.variables
+    )
     if done.returncode or not made.exists():
         return done.returncode or 1, done.stdout, []
     headers = _named(job, _dependencies(listed.read_text("utf-8", "surrogateescape")))

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import kept, labels, manifest, places, recipes, rules, shipping, toolchain, upkeep
+from . import kept, labels, manifest, places, recipes, rules, shipping, toolchain, upkeep, wasm
 
 
 def key_of(header: Path) -> str:
@@ -64,9 +64,10 @@ def forget_key(key: str) -> bool:
     there = os.path.lexists(entry)
     if there:
         _remove(entry)
-    for module in places.cache_folder().glob(f"*/{known}.*.so"):
-        module.unlink(missing_ok=True)
-        there = True
+    for form in (f"*/{known}.*.so", f"*/{known}.wasm"):
+        for module in places.cache_folder().glob(form):
+            module.unlink(missing_ok=True)
+            there = True
     for data in places.cache_folder().glob(f"*/{known}.data"):
         shutil.rmtree(data, ignore_errors=True)
     return there
@@ -170,9 +171,10 @@ def _product(header: Path, target: str, file: Path) -> recipes.Product:
     check_path(build_folder)
     if not places.is_source_tree() or build_folder.is_relative_to(places.cache_folder()):
         _own_folder(build_folder / "units")  # the sources of the build folder are code too
-    return recipes.module(
-        header.stem, header, target, file.parent, name=key_of(header), build=build_folder
-    )
+    name = key_of(header)
+    if target == places.WASM:
+        return wasm.module(header.stem, header, file.parent, name=name, build=build_folder)
+    return recipes.module(header.stem, header, target, file.parent, name=name, build=build_folder)
 
 
 _UNSPEAKABLE = re.compile(r'["\x00-\x1f\x7f]|\\(?=[ #])')

@@ -21,6 +21,7 @@ CATALOGUE = PACKAGE / "catalogue"
 RULES = PACKAGE / "building"  # inputs of all that is built
 SUFFIX = EXTENSION_SUFFIXES[0]  # of this interpreter
 PTX = "cuda_ptx"  # target whose kernels an interpreter of PTX runs on the CPU
+WASM = "wasm"  # target of modules for web pages, each with an engine of its own
 
 TASKS = "tasks"  # folder of the environments of a family
 _BUILDS = re.compile(r"^using Builds\b", re.MULTILINE)  # marks a header as an environment
@@ -245,7 +246,8 @@ def runtime_file(target: str, folder: Path | None = None) -> Path:
 
 def module_file(stem: str, target: str, folder: Path | None = None) -> Path:
     """Return an environment's module."""
-    return (folder or MODULES) / f"{stem}.{target}.so"
+    name = f"{stem}.wasm" if target == WASM else f"{stem}.{target}.so"
+    return (folder or MODULES) / name
 
 
 def make_folder(folder: Path) -> None:

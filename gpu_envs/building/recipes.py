@@ -44,7 +44,7 @@ _FACTORY = {
 class Product:
     """One file to build, and all its inputs."""
 
-    kind: str  # "runtime", "engine", "bindings" or "module"
+    kind: str  # "runtime", "engine", "bindings", "module" or "page" (a module for web pages)
     title: str
     target: str
     engine: str  # hash of the engine that it is stamped for
@@ -55,6 +55,7 @@ class Product:
     needs: tuple[Path, ...] = ()  # files that are linked against
     also: tuple[Path, ...] = ()  # inputs beside those of the objects
     data: tuple[Path, ...] = ()  # folders of data files, the first to be looked in first
+    variables: tuple[tuple[str, str], ...] = ()  # of the linker's environment
 
 
 def machine_of(target: str) -> str:
@@ -62,7 +63,8 @@ def machine_of(target: str) -> str:
     return "cuda" if target in ("cuda", places.PTX) else "cpu"
 
 
-def _filled(template: str, **values: str) -> str:
+def filled(template: str, **values: str) -> str:
+    """Return the text of a generated source."""
     path = places.kernels() / "cmake" / "templates" / template
     text = path.read_text(encoding="utf-8")
     for name, value in values.items():
@@ -70,7 +72,7 @@ def _filled(template: str, **values: str) -> str:
     return text
 
 
-def _written(name: str, text: str, build: Path) -> Path:
+def written(name: str, text: str, build: Path) -> Path:
     """Write a generated source if its content differs."""
     path = build / "units" / name
     try:
@@ -142,7 +144,7 @@ def _versions(target: str, pattern: Sequence[str], build: Path | None = None) ->
     shown = " ".join(f"{name};" for name in pattern)
     text = f"GPU_ENVS_{target} {{ global: {shown} local: *; }};\n"
     name = f"{target}-{labels.hash_of(text.encode())[:8]}.map"
-    return _written(name, text, build or places.build_folder())
+    return written(name, text, build or places.build_folder())
 
 
 def _script(versions: Path) -> list[str]:
@@ -150,7 +152,7 @@ def _script(versions: Path) -> list[str]:
     return ["-Xlinker", f"--version-script={versions}"]
 
 
-def _rules() -> tuple[Path, ...]:
+def rules() -> tuple[Path, ...]:
     """Return the files of the builder, which are inputs of every product."""
     own = places.RULES
     templates = places.kernels() / "cmake" / "templates"
@@ -194,7 +196,7 @@ def runtime(target: str, folder: Path) -> Product:
         objects=tuple(made),
         link=tuple(link),
         tail=("-ldl",),
-        also=_rules(),
+        also=rules(),
     )
 
 
@@ -202,8 +204,9 @@ def _engine_sources(target: str) -> list[Path]:
     root = places.kernels()
     found = sorted(path for folder in _LIBRARY for path in (root / folder).rglob("*.c*"))
     if machine_of(target) == "cuda":
-        return [path for path in found if str(path.relative_to(root)) not in _HOST_ALONE]
-    return [path for path in found if path.parent.name != "cuda"]
+        found = [path for path in found if str(path.relative_to(root)) not in _HOST_ALONE]
+        return [path for path in found if path.parent.name != "web"]
+    return [path for path in found if path.parent.name not in ("cuda", "web")]
 
 
 def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
@@ -211,7 +214,7 @@ def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
     level = toolchain.level_of(target)
     machine = machine_of(target)
     instruction_set = target if machine == "cuda" else f"x86-64-{level}"
-    stamp = _filled(
+    stamp = filled(
         "stamp.in",
         machine=machine,
         instruction_set=instruction_set if level != "generic" else level,
@@ -224,7 +227,7 @@ def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
         made.append(
             _compile(source, target, device_flags if source.suffix == ".cu" else flags, name)
         )
-    stamped = _written(f"stamp_{target}.cpp", stamp, places.build_folder())
+    stamped = written(f"stamp_{target}.cpp", stamp, places.build_folder())
     made.append(_compile(stamped, target, [*flags, *_stamped(target)], "stamp"))
     file = places.engine_file(target, folder)
     names = ("_ZN2ge*", "_ZNK2ge*", "_ZT?N2ge*", "_ZT?St*N2ge*")
@@ -241,7 +244,7 @@ def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
         link=(*link, "-Wl,-rpath,$ORIGIN") if interpreter else tuple(link),
         tail=_runtime(target) or ("-ldl",),
         needs=interpreter,
-        also=_rules(),
+        also=rules(),
     )
 
 
@@ -270,7 +273,7 @@ def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
         objects=(made,),
         link=tuple(link),
         needs=(places.engine_file(target, folder),),
-        also=_rules(),
+        also=rules(),
     )
 
 
@@ -292,7 +295,7 @@ def _units(
     flags = toolchain.nvcc_flags(target) if machine == "cuda" else toolchain.host_flags(target)
     flags = [*flags, *more, *(toolchain.beside(header.parent, machine) if key else ())]
     for part in range(count):
-        text = _filled(
+        text = filled(
             "unit.in",
             parts=f"#define GE_UNIT {part}\n#define GE_UNITS {count}\n" if count > 1 else "",
             entry_header=_ENTRY[machine],
@@ -302,7 +305,7 @@ def _units(
             machine=machine,
         )
         name = f"{stem}_{machine}{key}" + (f"_{part}" if part else "")
-        unit = _written(f"{name}.{'cu' if machine == 'cuda' else 'cpp'}", text, build)
+        unit = written(f"{name}.{'cu' if machine == 'cuda' else 'cpp'}", text, build)
         folders = (beside,) if key else ()
         yield _compile(unit, target, flags, name, build=build, folders=folders, weight=weight)
 
@@ -329,12 +332,12 @@ def module(
     machine = machine or machine_of(target)
     inside = header.is_relative_to(places.kernels())
     key = "" if inside else "." + labels.hash_of(str(header).encode())[:8]
-    face = _filled("module.in", stem=stem, machine=machine)
+    face = filled("module.in", stem=stem, machine=machine)
     stamped = [*toolchain.host_flags(target, "cold"), *_stamped(target)]
     compiled = [*_units(stem, header, target, key, machine, more, build)]
     compiled.append(
         _compile(
-            _written(f"{stem}_module_{machine}{key}.cpp", face, build),
+            written(f"{stem}_module_{machine}{key}.cpp", face, build),
             target,
             stamped,
             f"{stem}_module{key}",
@@ -352,7 +355,7 @@ def module(
         link=(*_linker(target, strip=strip), *_script(shown)),
         tail=_runtime(target),
         needs=(places.engine_file(target, engines), *_interpreter(target, engines)),
-        also=_rules(),
+        also=rules(),
         data=tuple(places.data_folders(header)),
     )
 
@@ -383,7 +386,7 @@ def link(product: Product, found: Sequence[Path], label: labels.Label) -> None:
             capture_output=True,
             text=True,
             check=False,
-            env=compilers.environment(),
+            env=compilers.environment() | dict(product.variables),
         )
         if gone := [str(path) for path in found if done.returncode and not path.exists()]:
             raise CannotBuild(f"{gone[0]} was deleted while {product.title} was built: try again")

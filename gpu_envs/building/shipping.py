@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from . import manifest, places, processor, recipes, toolchain, upkeep
+from . import manifest, places, processor, recipes, toolchain, upkeep, wasm
 from .recipes import Product
 
 # The sources that a user's own header needs.
@@ -19,6 +19,8 @@ _SHIPPED = (
     "pictures",
     "cameras",
     "voxel",
+    "views",
+    "web",
     "cmake/templates",
 )
 
@@ -123,7 +125,7 @@ def renew_data(header: Path, module: Path) -> None:
 
 
 def add_headers(package: Path) -> None:
-    """Add the headers that `build` needs for a user's header, environments' data and players."""
+    """Add the sources that `build` needs for a user's header, environments' data and players."""
     for name in _SHIPPED:
         source = places.kernels() / name
         if source.is_dir():
@@ -133,6 +135,8 @@ def add_headers(package: Path) -> None:
                 dirs_exist_ok=True,
                 ignore=shutil.ignore_patterns("*.cpp", "*.cu", "__pycache__"),
             )
+    for source in wasm.sources():  # such a module contains the engine
+        shutil.copyfile(source, package / "kernels" / source.relative_to(places.kernels()))
     shutil.copyfile(places.kernels() / "flags.txt", package / "kernels" / "flags.txt")
     beside = [path for form in _BESIDE for path in sorted(places.kernels().glob(f"envs/**/{form}"))]
     for source in beside:

@@ -4,6 +4,7 @@
     objects/<hash>.o     an object, named by its content
     made/<key>.headers   the lists of headers that one command read, the last few times
     tools/, proofs/      compilers (`compilers`), and what has passed (scripts/checks/proofs.py)
+    zig/                 zig's own libraries for web pages (`wasm`), which it compiles once
 
 An object is checked against its hash at every use. Files are put in place by one rename, objects
 before their records: a killed builder leaves no record. Any file may be deleted at any time.
@@ -32,8 +33,9 @@ _PATIENCE = 3600  # [s]; no compilation takes longer
 _PRUNED_EVERY = 3600  # [s]
 _HALF_DONE = ".making-"
 _NAME = re.compile(r"[0-9a-f]{32}")
+ZIG = "zig"
 PARTS = ("made", "objects", "tools", "proofs")
-_KNOWN = (*PARTS, ".pruned", "minutes.json", "native_tests.json", "durations.json")
+_KNOWN = (*PARTS, ZIG, ".pruned", "minutes.json", "native_tests.json", "durations.json")
 _HELD = (
     ("objects", "*.o"),
     ("made", "*.json"),
@@ -222,6 +224,7 @@ def empty(store: Path) -> None:
     for part, pattern in _HELD:
         for file in _files(store, part, pattern):
             _drop(file)
+    shutil.rmtree(store / ZIG, ignore_errors=True)
     _drop_half_done(store)
 
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from . import jobs, labels, objects, places, purity, recipes
+from . import jobs, labels, objects, places, purity, recipes, wasm
 from .recipes import Product
 from .toolchain import CannotBuild
 
@@ -52,7 +52,9 @@ def build(products: Sequence[Product], *, title: str = "", shipped: bool = False
     wanted = list(dict.fromkeys(job for product in products for job in product.objects))
     title = title or ", ".join(dict.fromkeys(product.title for product in products))
     made = jobs.run(wanted, title)
-    order = {"runtime": 0, "engine": 1, "bindings": 2, "module": 3}
+    order = {"runtime": 0, "engine": 1, "bindings": 2, "module": 3, "page": 3}
+    if any(product.kind == "page" for product in products):
+        wasm.announce()
     for product in sorted(products, key=lambda product: order[product.kind]):
         inputs = {} if shipped else _inputs(product, made)
         _check_unchanged(product, made)
@@ -154,7 +156,7 @@ def ensure(
     """Build the engine, its bindings and these environments where they are missing or old.
 
     Args:
-        target: Such as "cpu_v4", "cuda" or "cuda_ptx".
+        target: Such as "cpu_v4", "cuda", "cuda_ptx" or "wasm".
         stems: Environments of the source tree.
         bindings: Whether Python will load it.
         exact: Whether files built with other flags count as old.
@@ -190,8 +192,9 @@ def ensure_one(product: Product) -> None:
 def _files(target: str, stems: Sequence[str], bindings: bool) -> Iterator[Path]:
     if target == places.PTX:
         yield places.runtime_file(target)
-    yield places.engine_file(target)
-    if bindings:
+    if target != places.WASM:
+        yield places.engine_file(target)
+    if bindings and target != places.WASM:
         yield places.bindings_file(target)
     for stem in stems:
         yield places.module_file(stem, target)
@@ -201,10 +204,14 @@ def _products(target: str, stems: Sequence[str], bindings: bool) -> Iterator[Pro
     known = places.environments()
     if target == places.PTX:
         yield recipes.runtime(target, places.MODULES)
-    yield recipes.engine(target, places.MODULES)
-    if bindings:
+    if target != places.WASM:
+        yield recipes.engine(target, places.MODULES)
+    if bindings and target != places.WASM:
         yield recipes.bindings(target, places.MODULES)
     for stem in stems:
         if stem not in known:
             raise CannotBuild(f"{places.kernels() / 'envs'} no longer has a header of {stem}")
-        yield recipes.module(stem, known[stem], target, places.MODULES, engines=places.MODULES)
+        if target == places.WASM:
+            yield wasm.module(stem, known[stem], places.MODULES)
+        else:
+            yield recipes.module(stem, known[stem], target, places.MODULES, engines=places.MODULES)

@@ -3,6 +3,7 @@
 - `build`: everything of this tree, for this processor, and for CUDA where it is wanted
 - `build CartPole-v0 ...`: the modules of these ids (or stems, such as `cartpole`)
 - `build --target cuda`: everything of this tree, for one target only
+- `build --target wasm ...`: modules for web pages (needs the extra `wasm`)
 - `build my_env.hpp`: a module of a header outside the tree, in the user's cache
 - `build my_family`: a module of every environment in a folder, such as a family's tasks
 - `build --forget my_env.hpp`: removes its modules from the cache; the file name of an entry, such
@@ -24,7 +25,7 @@ from gpu_envs.building import limits, outside, places, processor, toolchain, upk
 from gpu_envs.known import native, registration
 from gpu_envs.terminal import flags
 
-TARGETS = (*(f"cpu_{level}" for level in processor.LEVELS), "cuda", places.PTX)
+TARGETS = (*(f"cpu_{level}" for level in processor.LEVELS), "cuda", places.PTX, places.WASM)
 
 
 def _parser() -> flags.Parser:
@@ -115,10 +116,14 @@ def write_catalogue(stem: str, target: str) -> bool:
     return registration.remember(registration.Home(stem), described)
 
 
-def _check_targets(targets: Sequence[str]) -> None:
+def _check_targets(targets: Sequence[str], *, only_engine: bool) -> None:
     if places.PTX in targets and not places.is_source_tree():
         raise toolchain.CannotBuild(
             f"{places.PTX} is for tests of gpu_envs: its interpreter is only in a clone"
+        )
+    if places.WASM in targets and only_engine:
+        raise toolchain.CannotBuild(
+            f"--engine builds nothing for {places.WASM}: each of its modules contains the engine"
         )
 
 
@@ -237,7 +242,10 @@ def _built(header: Path, targets: Sequence[str], seconds: float) -> list[dict[st
     """Make the modules of a header and return the descriptions of its environments."""
     described: list[dict[str, Any]] = []
     runnable = [*(f"cpu_{level}" for level in processor.runnable_levels()), "cuda", places.PTX]
-    for target in sorted(targets or _targets(), key=lambda target: target not in runnable):
+    wanted = list(targets) or _targets()
+    if wanted == [places.WASM]:
+        wanted.append(native.cpu_target())  # which describes the environment, to be kept by its ids
+    for target in sorted(wanted, key=lambda target: target not in runnable):
         if places.is_source_tree():
             upkeep.ensure(target)
         file = outside.build(header, target, seconds)
@@ -274,6 +282,9 @@ def _found(paths: Sequence[Path]) -> list[Path]:
 def _headers(paths: Sequence[Path], targets: Sequence[str], seconds: float) -> None:
     for path in _found(paths):
         ids = build_header(path, targets, seconds)
+        if places.WASM in targets:
+            file = outside.module_file(_real(path), places.WASM)
+            print(f"gpu_envs: the module for web pages is {file}")
         call = f"gymnasium.make_vec({'gpu_envs/' + ids[0]!r}{_device(targets)})"
         print(f"gpu_envs: {', '.join(ids)} can be made: {call}")
 
@@ -344,7 +355,7 @@ def main(argv: Sequence[str]) -> int:
         if options.forget:
             _forget(options.what)
             return 0
-        _check_targets(options.target or ())
+        _check_targets(options.target or (), only_engine=options.engine)
         headers, names = _sorted(options.what)
         if options.engine and options.what:
             raise toolchain.CannotBuild("--engine takes no environments: it builds only the engine")

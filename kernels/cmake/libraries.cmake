@@ -2,7 +2,7 @@
 # with the flags of the package's own modules.
 
 file(GLOB_RECURSE GE_ENGINE_SOURCES CONFIGURE_DEPENDS engine/*.cpp geometry/*.cpp physics/*.cpp spatial/*.cpp pictures/*.cpp cameras/*.cpp learning/*.cpp)
-list(FILTER GE_ENGINE_SOURCES EXCLUDE REGEX "engine/cuda/")
+list(FILTER GE_ENGINE_SOURCES EXCLUDE REGEX "engine/(cuda|web)/")
 
 # ge_objects(<name> <level> <effort> <sources...>): objects that a program links if it names them.
 function(ge_objects name level effort)

@@ -24,6 +24,7 @@ ROOMS: dict[str, set[str]] = {
     "engine/simulator": {"engine/graph"},
     "engine/cpu": {"engine/simulator"},
     "engine/cuda": {"engine/simulator"},
+    "engine/web": {"engine/cpu"},
     "engine/checking": {"engine/cpu", "engine/cuda"},
     "engine/environment.hpp": {"engine/simulator", "pictures"},
     "geometry": {"engine/maths"},
@@ -38,7 +39,9 @@ ROOMS: dict[str, set[str]] = {
     "learning/cuda": {"engine/cuda", "learning"},
     "ptx": set(),
     "ptx/runtime": {"ptx"},
-    "bindings": {"engine/simulator", "learning", "pictures"},
+    "views": {"engine/simulator", "pictures"},
+    "bindings": {"learning", "views"},
+    "web": {"engine/web", "views"},
 }
 HALLS = ("engine", "envs")
 
