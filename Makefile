@@ -6,9 +6,10 @@ JOBS := $(shell nproc)
 CPP_FILES = $(shell find kernels tests/kernels -name '*.hpp' -o -name '*.cpp' -o -name '*.cu')
 # What .ci/run calls, in this order, up to the first that fails: what fails most for its minutes stands first. Lint and the
 # thread sanitizer take seconds; the tests find most of what there is to find; the wheel takes seconds more, of what the
-# tests have built, and so does the dry run of the GPU check; CUDA takes half as long as the other sanitizers, and a new
+# tests have built, and so does the dry run of the GPU check; modules for web pages take two minutes where zig's libraries are not
+# compiled yet; CUDA takes half as long as the other sanitizers, and a new
 # kernel that spills is the likelier failure.
-GATE := lint tsan test wheel dry-run cuda asan
+GATE := lint tsan test wheel dry-run web cuda asan
 CHECKS := $(filter-out test,$(GATE))
 BUILD := $(or $(GPU_ENVS_BUILD_DIR),build)
 CMAKE = cd kernels && ../$(VENV)/cmake -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja -DGE_PYTHON=$(CURDIR)/$(PYTHON)
@@ -18,7 +19,7 @@ PROVEN = $(PYTHON) scripts/checks/proofs.py $(ANEW)
 INPUTS = $(PYTHON) scripts/checks/package_inputs.py
 LISTED = $(BUILD)/package_inputs_$@.txt
 
-.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all lanes-all cuda-all ptx-all tidy cuda spills wheel release bench docs gpu-check dry-run ptx-coverage
+.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all lanes-all cuda-all ptx-all web web-all tidy cuda spills wheel release bench docs gpu-check dry-run ptx-coverage
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+( [a-z-]+)*:.*##' Makefile | sed -E 's/^([a-z -]+):.*## /  \1|/' | column -t -s '|'
@@ -56,7 +57,7 @@ gate:
 	@echo $(GATE)
 
 check-all: ANEW := --anew
-check-all: check asan-all blocks-all lanes-all cuda-all ptx-all release ## check, and what is rarer, believing no proof: docs/checks.md says when
+check-all: check asan-all blocks-all lanes-all cuda-all ptx-all web-all release ## check, and what is rarer, believing no proof: docs/checks.md says when
 	scripts/test --slow --anew
 
 asan tsan: export CXXFLAGS += -Werror
@@ -109,6 +110,16 @@ ptx-all: cuda # every recorded run, in every way
 
 cuda-all: cuda # nvcc over the tests' own environments and the examples
 	$(PYTHON) scripts/checks/compile_for_cuda.py
+
+web: setup ## the client's tests, and CartPole's golden hashes, in a module for web pages under node; installs zig and node if need be
+	{ $(PYTHON) -c 'from gpu_envs.building import wasm; wasm.zig()' && scripts/web/node --version; } >/dev/null 2>&1 || scripts/setup web
+	$(PYTHON) -m gpu_envs build --target wasm CartPole-v0
+	scripts/web/node --test tests/client/
+	$(PYTHON) -m pytest -q -m web tests
+
+web-all: web # every environment's module, and every recorded run in it
+	$(PYTHON) -m gpu_envs build --target wasm
+	scripts/web/node scripts/web/golden.mjs --long
 
 spills:
 	$(PROVEN) spills --reads $(BUILD)/cuda/*.ptxas.txt $$(find kernels/envs -name '*.measures.json' | sort) \
