@@ -1,6 +1,7 @@
 // See text_lines.hpp.
 #include "engine/described/text_lines.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -79,6 +80,10 @@ std::string quoted(const std::string& word) {
 // Not std::to_chars, whose tables would be a sixth of a module for web pages.
 std::string shortest(double number) {
   char text[32];
+  if (number == std::floor(number) && std::fabs(number) < 1e15) {
+    std::snprintf(text, sizeof text, "%.0f", number);
+    return text;
+  }
   for (int digits = 1; digits <= 17; ++digits) {
     std::snprintf(text, sizeof text, "%.*g", digits, number);
     if (std::strtod(text, nullptr) == number) break;

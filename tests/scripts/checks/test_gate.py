@@ -26,7 +26,7 @@ def make(*words: str) -> str:
 def test_the_gate_begins_with_lint_and_lint_with_layout() -> None:
     parts = make("--silent", "gate").split()
     assert parts[0] == "lint"
-    assert set(parts) == {"lint", "test", "asan", "tsan", "cuda", "wheel", "dry-run"}
+    assert set(parts) == {"lint", "test", "asan", "tsan", "cuda", "wheel", "dry-run", "web"}
     lint, layout = make("-n", "lint"), make("-n", "layout")
     assert lint.startswith(layout)
     assert re.search(r"clang-format --dry-run.*ruff check.*ruff format --check", layout, re.DOTALL)
