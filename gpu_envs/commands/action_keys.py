@@ -9,6 +9,7 @@ import numpy as np
 
 from gpu_envs.known.fields import Field
 
+REST = "."  # the key of the category that is taken while no key of its head is pressed
 RESERVED = ("q", "?", "p", ".")  # keys that mean the same in every game
 _SPACE = "space"  # its name on the screen
 Chosen = tuple[int, int]  # a head, and its category
@@ -20,7 +21,8 @@ class Heads:
     Args:
         described: The fields of the action, all of them categories.
         names: Names of the categories, head after head; empty for none.
-        keys: Keys of the categories, head after head; "" for none. A head with no key pressed is 0.
+        keys: Keys of the categories, head after head; "" for none. A head with no key pressed is
+            the category with the key ".", else 0.
     """
 
     def __init__(
@@ -31,11 +33,17 @@ class Heads:
         places = [(head, k) for head, count in enumerate(self.counts) for k in range(count)]
         self.names = dict(zip(names, places, strict=bool(names)))
         pairs = zip(keys, places, strict=bool(keys))
-        self.keys = {key: place for key, place in pairs if key and key not in RESERVED}
+        self.keys: dict[str, Chosen] = {}
+        self.rest = np.zeros(len(self.counts), np.int64)
+        for key, (head, category) in pairs:
+            if key == REST:
+                self.rest[head] = category
+            elif key and key not in RESERVED:
+                self.keys[key] = head, category
 
     def row(self, chosen: Iterable[Chosen]) -> Any:
         """Return an action of these categories, one of a head at most."""
-        action = np.zeros(len(self.counts), np.int64)
+        action = self.rest.copy()
         taken = set()
         for head, category in chosen:
             if head in taken:

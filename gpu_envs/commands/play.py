@@ -133,9 +133,11 @@ class Menu:
 
     def __init__(self, env: ParallelEnv, role: Role) -> None:
         self.space: Space[Any] = role.action_space
-        has_names = env.simulator.kinds.is_one  # which are of all agents
-        self.names = env.simulator.action_names() if has_names else []
-        keys = env.simulator.action_keys() if has_names else []
+        one = env.simulator.kinds.is_one
+        # Names are of all roles, as many as the role with most actions has.
+        most = None if one else int(self.space.n) if isinstance(self.space, Discrete) else 0
+        self.names = env.simulator.action_names()[:most]
+        keys = env.simulator.action_keys()[:most]
         self.keys = {key: action for action, key in enumerate(keys) if key not in ("", "q", "?")}
         self._fields = role.action_fields
         self._heads = agent_view.heads_of(env)

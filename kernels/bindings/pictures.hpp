@@ -36,7 +36,7 @@ inline py::array picture_of_world(Simulator& simulator, int64_t world,
                                   pictures::Memory& memory) {
   // Before the picture is allocated: its size is the caller's.
   pictures::check(request);
-  Scene scene = scene_of_world(simulator, world);
+  Scene scene = scene_of_world(simulator, world, request.view);
   if (past.ndim() == 2) pictures::give_past(scene, past.data(), past.shape(0), past.shape(1));
   py::array_t<uint8_t> picture({request.height, request.width, 3});
   // The scene is a copy, so drawing needs neither the world nor Python.

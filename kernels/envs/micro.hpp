@@ -11,7 +11,10 @@
 // say where a machine stops being bound by memory and where it is full.
 #pragma once
 
+#include <string>
+
 #include "engine/environment.hpp"
+#include "pictures/scene.hpp"
 
 namespace gpu_envs::envs::micro {
 
@@ -132,6 +135,34 @@ struct Rules {
   }
 };
 
+// ---- the picture
+
+/// Each agent as a tile with a bar per word: the first, which is the reward, stands out.
+template <class S>
+Scene bars(const World<S>& w) {
+  const int agents = w.params().agent_count;
+  int columns = 1;  // for tiles that fill 16 : 9
+  while (9 * columns * columns < 16 * agents) ++columns;
+  Board board = Board::of_cells(columns, (agents + columns - 1) / columns);
+  board.cell = 0;
+  const auto plate = [&](float x, float y, float wide, float tall, Rgb colour) {
+    board.plates.push_back({{x, y}, {x + wide, y + tall}, colour, 1});
+  };
+  for (int agent = 0; agent < agents; ++agent) {
+    const auto x = float(agent % columns), y = board.high[1] - 1 - float(agent / columns);
+    const Words own = get<typename S::Agent, Words>(w, agent);
+    plate(x + 0.04f, y + 0.04f, 0.92f, 0.92f, palette::kFloorSquare);
+    for (int i = 0; i < 4; ++i)
+      plate(x + 0.1f + 0.2f * float(i), y + 0.1f, 0.18f, 0.68f * own.words[i],
+            i == 0 ? palette::kBox : palette::kBlue);
+    board.captions.push_back(
+        {std::to_string(agent), x + 0.9f, y + 0.83f, 0.08f, palette::kDark, Caption::kRight, 1});
+  }
+  Scene scene;
+  scene.board = std::move(board);
+  return scene;
+}
+
 // ---- the graphs
 
 template <int N>
@@ -145,9 +176,13 @@ struct Environment {
   using Observe = Stages<ge::Observe<&R::observe>>;
   static constexpr Card card{.doc = "A synthetic load: agents that compute and never meet.",
                              .max_episode_steps = 200,
-                             .agents = "agent_count"};
+                             .agents = "agent_count",
+                             .render_fps = 10};
   static constexpr Hooks<Schema> hooks{
-      .fits = [](const Params& params) { return params.agent_count <= N; }};
+      .fits = [](const Params& params) { return params.agent_count <= N; },
+      .action_name = [](const Params&, int word) { return "raise word " + std::to_string(word); },
+      .action_key = [](const Params&, int word) { return std::to_string(word); },
+      .scene = [](const World<Schema>& w) { return bars<Schema>(w); }};
 };
 
 using Builds = ge::Builds<Build<"Micro-v0", Environment<1>, Environment<8>, Environment<32>,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "pictures/board.hpp"
 #include "pictures/charts.hpp"
@@ -14,18 +15,18 @@ namespace {
 
 // ---- the whole picture
 
+constexpr std::string_view kAgent = "agent:";
+
 float aspect_of(int width, int height) {
   return float(width) / float(height);
 }
 
 Camera eye_of(const Scene& scene, const std::string& view) {
-  const std::string number = view.substr(6);
-  const bool is_number = !number.empty() && number.size() < 6 &&
-                         number.find_first_not_of("0123456789") == std::string::npos;
-  if (!is_number || size_t(std::stoi(number)) >= scene.viewpoints.size())
+  const int agent = agent_of(view);
+  if (agent < 0 || size_t(agent) >= scene.viewpoints.size())
     throw Error(Fault::value, "view: this scene has " + std::to_string(scene.viewpoints.size()) +
                                   " agents to look with, got '" + view + "'");
-  const Viewpoint& eye = scene.viewpoints[size_t(std::stoi(number))];
+  const Viewpoint& eye = scene.viewpoints[size_t(agent)];
   return look_along(vec(eye.position), vec(eye.forward), {0, 0, 1}, 0.7f, false);
 }
 
@@ -36,7 +37,7 @@ std::vector<Panel> panels_of(const Scene& scene, const Request& request) {
   const float aspect = aspect_of(width, height);
   if (view == "perspective") return {{framed(low, high, look, aspect), 0, width}};
   if (view == "top") return {{above(low, high, aspect), 0, width}};
-  if (view.rfind("agent:", 0) == 0) return {{eye_of(scene, view), 0, width}};
+  if (view.starts_with(kAgent)) return {{eye_of(scene, view), 0, width}};
   if (view != "both")
     throw Error(
         Fault::value,
@@ -50,7 +51,8 @@ std::vector<Panel> panels_of(const Scene& scene, const Request& request) {
 }
 
 /// Checks the view of a picture of a board.
-void check_view(const Request& request) {
+void check_view(const Request& request, int viewer) {
+  if (viewer >= 0 && agent_of(request.view) == viewer) return;
   if (!request.view.empty() && request.view != "top")
     throw Error(Fault::value, "view: this scene is flat and seen from above ('top') alone, got '" +
                                   request.view + "'");
@@ -119,6 +121,14 @@ Size default_size(const Scene& scene) {
   return {720, 2 * int(ge::clamp(360.0f * shape, 90.0f, 1280.0f) + 0.5f)};
 }
 
+int agent_of(const std::string& view) {
+  if (!view.starts_with(kAgent)) return -1;
+  const std::string number = view.substr(kAgent.size());
+  const bool is_number = !number.empty() && number.size() < 6 &&
+                         number.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::stoi(number) : -1;
+}
+
 void check(const Request& r) {
   constexpr int kMost = 8192;
   if (r.width < 8 || r.height < 8 || r.width > kMost || r.height > kMost)
@@ -132,7 +142,7 @@ void check(const Request& r) {
 void draw(const Scene& scene, const Request& request, uint8_t* to, Memory* memory) {
   check(request);
   if (scene.board) {
-    check_view(request);
+    check_view(request, scene.viewer);
     if (scene.board->charts.empty()) return draw_board(*scene.board, request, to);
     Board board = *scene.board;
     for (const Chart& chart : scene.board->charts) lay_out(chart, scene.step, board);

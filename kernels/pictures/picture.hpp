@@ -25,6 +25,9 @@ struct Request {
 /// Throws where size or samples are out of range.
 void check(const Request& request);
 
+/// The number in "agent:<k>"; -1 for another view.
+int agent_of(const std::string& view);
+
 class Memory;
 
 /// Writes height x width x 3 bytes of sRGB, the same bytes for the same scene everywhere. A memory

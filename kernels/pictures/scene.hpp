@@ -187,6 +187,7 @@ struct Board {
 struct Scene {
   std::optional<Board> board;      // where there is one, the picture shows it and nothing else
   uint32_t episode = 0, step = 0;  // of the world; the engine says them
+  int32_t viewer = -1;             // the agent whose knowledge it shows; the engine says it
 
   std::vector<Solid> solids;
   std::vector<Fan> fans;  // later ones cover earlier ones

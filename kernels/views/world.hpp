@@ -9,6 +9,7 @@
 #include "engine/base/error.hpp"
 #include "engine/simulator/simulator.hpp"
 #include "pictures/charts.hpp"
+#include "pictures/picture.hpp"
 #include "views/sketch.hpp"
 
 namespace ge::views {
@@ -21,9 +22,10 @@ inline std::optional<Sketch> sketch_of(Simulator& simulator, int64_t world) {
   simulator.read_records(world, 1, record.data());
   return sketch(*grid, record.data());
 }
-inline Scene scene_of_world(Simulator& simulator, int64_t world) {
+/// What a picture with this view shows; "" is the whole world.
+inline Scene scene_of_world(Simulator& simulator, int64_t world, const std::string& view = "") {
   Scene scene;
-  if (simulator.scene(world, scene)) return scene;
+  if (simulator.scene(world, scene, pictures::agent_of(view))) return scene;
   const auto drawn = sketch_of(simulator, world);
   if (!drawn) throw Error(Fault::value, simulator.id() + " has no pictures: it describes no scene");
   return scene_of(*drawn);

@@ -340,7 +340,7 @@ uint8_t* ge_picture(int world, int width, int height, const char* view, size_t v
     const pictures::Request request{width, height, std::string(view, view_bytes), samples};
     pictures::check(request);
     Held& all = held();
-    Scene scene = views::scene_of_world(made(), checked_world(world));
+    Scene scene = views::scene_of_world(made(), checked_world(world), request.view);
     const int64_t numbers = int64_t(pictures::reading_of(scene).size());
     if (numbers > 0 && int64_t(all.past.size()) % numbers == 0)
       pictures::give_past(scene, all.past.data(), int64_t(all.past.size()) / numbers, numbers);

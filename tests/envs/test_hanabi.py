@@ -449,6 +449,28 @@ def test_text_hides_the_viewers_cards_alone(deal: Make) -> None:
     assert "information 7   lives 3   deck 40" in own
 
 
+def test_the_picture_of_a_player_hides_its_cards_and_no_others(make_simulator: Make) -> None:
+    game = make_simulator("Hanabi-v0", 1, player_count=3)
+    game.reset(seed=4)
+
+    def seen() -> list[Any]:
+        return [game.render(0, size=(180, 320), view=view) for view in (None, "agent:0", "agent:1")]
+
+    before = seen()
+    cards = game.get("hands.card")
+    other = cards.copy()
+    other[0, :5] = (other[0, :5] + 1) % 25  # of player 0
+    game.set("hands.card", other)
+    whole, own, partner = seen()
+    assert np.array_equal(own, before[1])
+    assert not np.array_equal(whole, before[0]) and not np.array_equal(partner, before[2])
+    with pytest.raises(ValueError, match="3 agents to look with, got 'agent:3'"):
+        game.render(0, view="agent:3")
+    for view in ("perspective", "agent:", "agent:x", "agent:-1", "agent:0000000"):
+        with pytest.raises(ValueError, match="seen from above"):
+            game.render(0, view=view)
+
+
 def strip(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 

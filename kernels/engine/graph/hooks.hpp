@@ -57,6 +57,8 @@ struct Hooks {
   /// One world as a scene to draw (pictures/scene.hpp). Grids get text and scene without hooks
   /// (simulator/sketch.hpp).
   Hook<Scene(const W& w)> scene = {};
+  /// The same as agent `viewer` knows it, where worlds have secrets: view "agent:<viewer>".
+  Hook<Scene(const W& w, int viewer)> scene_for = {};
 };
 
 template <class E>

@@ -230,11 +230,17 @@ std::string HostBase::text(int64_t world, int viewer) const {
   const FloatMode standard;
   return text_of(world, viewer);
 }
-bool HostBase::scene(int64_t world, Scene& into) const {
+bool HostBase::scene(int64_t world, Scene& into, int viewer) const {
   need_reset("render");
   check_world(world);
   const FloatMode standard;
-  return scene_of(world, into);
+  return scene_of(world, into, viewer);
+}
+void HostBase::check_looks(int viewer) const {
+  if (viewer >= agents())
+    throw Error(Fault::value, "view: this world has " + std::to_string(agents()) +
+                                  " agents to look with, got 'agent:" + std::to_string(viewer) +
+                                  "'");
 }
 
 void HostBase::sample_actions(const Sampling& sampling, int32_t* to, void*) {

@@ -32,7 +32,7 @@ class GE_API HostBase : public PlannedBase {
   void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
                    bool reseed) override;
   std::string text(int64_t world, int viewer) const override;
-  bool scene(int64_t world, Scene& into) const override;
+  bool scene(int64_t world, Scene& into, int viewer) const override;
   void sample_actions(const Sampling& sampling, int32_t* to, void* stream) override;
   int64_t illegal_actions() const override;
   FaultReport faults() override;
@@ -47,7 +47,9 @@ class GE_API HostBase : public PlannedBase {
 
   /// The hooks behind `text` and `scene`, of a world that exists.
   virtual std::string text_of(int64_t world, int viewer) const = 0;
-  virtual bool scene_of(int64_t world, Scene& into) const = 0;
+  virtual bool scene_of(int64_t world, Scene& into, int viewer) const = 0;
+  /// Refuses a viewer beyond the agents.
+  void check_looks(int viewer) const;
 
   void allocate_records();
   /// Bytes of records, and of converted actions once there are some.
@@ -159,15 +161,27 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     if constexpr (kHooks<E>.text.given) return kHooks<E>.text.call(seen(world), viewer);
     return "";
   }
-  GE_COLD bool scene_of([[maybe_unused]] int64_t world,
-                        [[maybe_unused]] Scene& into) const override {
+  GE_COLD bool scene_of([[maybe_unused]] int64_t world, [[maybe_unused]] Scene& into,
+                        [[maybe_unused]] int viewer) const override {
     if constexpr (kHooks<E>.scene.given) {
       const World<S> w = seen(world);
-      auto scene = kHooks<E>.scene.call(w);
+      auto scene = scene_as(w, viewer);
       scene.episode = w.episode(), scene.step = w.step();
       into = std::move(scene);
     }
     return kHooks<E>.scene.given;
+  }
+
+  /// The type is deduced, since a Scene is known only where an environment describes one.
+  GE_COLD auto scene_as(const World<S>& w, [[maybe_unused]] int viewer) const {
+    if constexpr (kHooks<E>.scene_for.given) {
+      this->check_looks(viewer);
+      auto scene = viewer < 0 ? kHooks<E>.scene.call(w) : kHooks<E>.scene_for.call(w, viewer);
+      scene.viewer = viewer;
+      return scene;
+    } else {
+      return kHooks<E>.scene.call(w);
+    }
   }
 
   // After the base: the runner is made from its plan.

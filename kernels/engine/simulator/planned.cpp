@@ -68,7 +68,7 @@ int64_t PlannedBase::record_bytes() const {
 std::string PlannedBase::text(int64_t, int) const {
   throw Error(Fault::value, "text of a world: only with device='cpu'");
 }
-bool PlannedBase::scene(int64_t, Scene&) const {
+bool PlannedBase::scene(int64_t, Scene&, int) const {
   throw Error(Fault::value, "scene of a world: only with device='cpu'");
 }
 

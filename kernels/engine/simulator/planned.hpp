@@ -38,7 +38,7 @@ class GE_API PlannedBase : public Simulator {
   std::vector<std::string> action_names() const override;
   std::vector<std::string> action_keys() const override;
   std::string text(int64_t world, int viewer) const override;
-  bool scene(int64_t world, Scene& into) const override;
+  bool scene(int64_t world, Scene& into, int viewer) const override;
   int64_t record_bytes() const override;
 
  protected:

@@ -189,9 +189,9 @@ class GE_API Simulator {
   /// One world as text for a terminal, as agent `viewer` knows it, or whole with -1. Only in host
   /// memory; empty where the environment has no such view.
   virtual std::string text(int64_t world, int viewer) const = 0;
-  /// One world as solids and lines, for kernels/pictures/. Only in host memory; false where the
-  /// environment describes none.
-  virtual bool scene(int64_t world, Scene& into) const = 0;
+  /// One world as solids and lines, for kernels/pictures/; where it has secrets, as agent `viewer`
+  /// knows it. Only in host memory; false where the environment describes none.
+  virtual bool scene(int64_t world, Scene& into, int viewer = -1) const = 0;
 
   /// Enqueue on `stream` (CUDA) or run to the end (CPU).
   virtual void step(const Actions& actions, const Bound& out, void* stream) = 0;

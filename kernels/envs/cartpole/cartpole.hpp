@@ -129,7 +129,9 @@ struct Environment {
                              .render_fps = 50};
   // How people see a world: `python -m gpu_envs render CartPole-v0`.
   static constexpr Hooks<Schema> hooks{
-      .scene = [](const W& w) { return picture(get<Motion>(w).x, get<Motion>(w).angle); }};
+      .action_name = &push_name<Params>, .action_key = &push_key<Params>, .scene = [](const W& w) {
+        return picture(get<Motion>(w).x, get<Motion>(w).angle);
+      }};
 };
 using Builds = ge::Builds<Build<"CartPole-v0", Environment>>;
 

@@ -1,4 +1,5 @@
-// The picture of a world: a cart on a track between two posts, the pole in front of it.
+// The picture of a world: a cart on a track between two posts, the pole in front of it. Names and
+// keys of the pushes.
 #pragma once
 
 #include "envs/cartpole/physics.hpp"
@@ -41,6 +42,15 @@ inline ge::Scene picture(float x, float angle) {
   scene.look[0] = 0, scene.look[1] = 1, scene.look[2] = -0.22f;
   scene.view = "perspective";
   return scene;
+}
+
+template <class Params>
+std::string push_name(const Params&, int push) {
+  return push == 0 ? "left" : "right";
+}
+template <class Params>
+std::string push_key(const Params&, int push) {
+  return push == 0 ? "a" : "d";
 }
 
 }  // namespace gpu_envs::envs::cartpole

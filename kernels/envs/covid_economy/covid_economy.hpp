@@ -49,12 +49,14 @@ struct Environment {
                                  "51 governors and a planner weigh closures against jobs in the "
                                  "COVID-19 pandemic: a toy, no forecast.",
                              .max_episode_steps = 540,
-                             .agents = "52"};
+                             .agents = "52",
+                             .render_fps = 15};
   static constexpr Hooks<Schema> hooks{.fits_steps =
                                            [](int64_t max_steps) {
                                              return T::keeps_window ||
                                                     (max_steps > 0 && max_steps <= kWindow);
                                            },
+                                       .action_name = &choice_name<Params>,
                                        .text = &map_text<World<Schema>>,
                                        .scene = &map_scene<World<Schema>>};
 };

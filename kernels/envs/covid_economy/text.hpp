@@ -8,6 +8,12 @@
 
 namespace gpu_envs::envs::covid_economy {
 
+/// A level of closure or of the subsidy; 0 keeps a closure and pays nothing.
+template <class Params>
+std::string choice_name(const Params&, int choice) {
+  return choice == 0 ? "none" : "level " + std::to_string(choice);
+}
+
 /// "12.3 million"
 inline std::string in_millions(double number) {
   const auto tenths = int64_t(number / 1e5 + 0.5);

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "envs/hanabi/observe.hpp"
-#include "envs/hanabi/text.hpp"
+#include "envs/hanabi/scene.hpp"
 
 namespace gpu_envs::envs::hanabi {
 
@@ -35,13 +35,16 @@ struct Environment {
   using Observe = Stages<Show, ObserveMask<&V::mask_moves>, ObserveState<&V::show_state>>;
   static constexpr ge::Card card{
       .doc = "Play cards in order with partners who alone can see yours.",
-      .agents = "player_count"};
+      .agents = "player_count",
+      .render_fps = 1};
   static constexpr Hooks<Schema> hooks{
       .fits =
           [](const Params& p) { return p.belief == kBelief && p.player_count * p.hand_size <= N; },
       .acts = &R::is_turn_of,
       .action_name = &move_name,
-      .text = &Text<N>::table_text};
+      .text = &Text<N>::table_text,
+      .scene = &Picture<N>::whole_scene,
+      .scene_for = &Picture<N>::table_scene};
 };
 
 // 25 cards are five hands of five, enough for every usual game; 50 are all cards of a deck.

@@ -10,9 +10,10 @@
 //
 // Parts: settings.hpp and presets.hpp (what a user sets and what becomes of it), tables.hpp (what
 // there is), level.hpp and layout.hpp (levels, drawn and by hand), rules.hpp, sight.hpp and
-// observe.hpp, scene.hpp (for people).
+// observe.hpp, scene.hpp and keys.hpp (for people).
 #pragma once
 
+#include "envs/hide_seek/keys.hpp"
 #include "envs/hide_seek/level.hpp"
 #include "envs/hide_seek/observe.hpp"
 #include "envs/hide_seek/presets.hpp"
@@ -45,8 +46,11 @@ struct Environment {
       .max_episode_steps = 240,
       .agents = "hider_count + seeker_count",
       .render_fps = 30};
-  static constexpr Hooks<Schema> hooks{
-      .fits = &T::fits, .agent_name = &agent_name, .scene = &Scenes<T>::world_scene};
+  static constexpr Hooks<Schema> hooks{.fits = &T::fits,
+                                       .agent_name = &agent_name,
+                                       .action_name = &act_name,
+                                       .action_key = &act_key,
+                                       .scene = &Scenes<T>::world_scene};
 };
 
 inline constexpr int kUnits = 2;  // a minute each, side by side

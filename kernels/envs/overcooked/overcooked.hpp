@@ -53,7 +53,8 @@ struct Environment {
   static constexpr Card card{
       .doc = "Chefs share a kitchen: fill pots, cook, plate and serve soups.",
       .max_episode_steps = 400,
-      .agents = "player_count"};
+      .agents = "player_count",
+      .render_fps = 6};
   static constexpr Hooks<Schema> hooks{
       .fits =
           [](const Params& p) { return p.cell_count <= T::cells && p.player_count <= T::chefs; },

@@ -12,6 +12,7 @@
 // observe.hpp, scene.hpp (for people).
 #pragma once
 
+#include "envs/tag_continuous/keys.hpp"
 #include "envs/tag_continuous/observe.hpp"
 #include "envs/tag_continuous/scene.hpp"
 
@@ -31,7 +32,8 @@ struct Environment {
   using Observe = decltype(Views<T>::stages());
   static constexpr Card card{.doc = "Taggers chase runners in a square with walls.",
                              .max_episode_steps = 100,
-                             .agents = "num_taggers + num_runners"};
+                             .agents = "num_taggers + num_runners",
+                             .render_fps = 15};
 
   static constexpr Hooks<Schema> hooks{
       .fits =
@@ -40,6 +42,8 @@ struct Environment {
           [](const Params& p, int agent) {
             return (is_tagger(p, agent) ? "tagger_" : "runner_") + std::to_string(agent);
           },
+      .action_name = &change_name,
+      .action_key = &change_key,
       .scene = &Picture<T>::world_scene};
 };
 

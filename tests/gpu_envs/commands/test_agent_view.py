@@ -160,6 +160,14 @@ def test_the_heads_of_an_environment_have_their_keys() -> None:
     assert found.titles == ["move", "strafe", "turn", "gaze", "jump", "interact"]
 
 
+def test_the_point_is_what_a_head_does_by_itself() -> None:
+    heads = agent_view.heads_of(gpu_envs.parallel_env("HideSeek-v0"))
+    assert heads is not None
+    assert heads.row([]).tolist() == [5, 5, 5, 0, 0]
+    assert heads.read("w,grab").tolist() == [5, 10, 5, 1, 0]
+    assert "." not in heads.keys
+
+
 def test_keys_of_what_a_terminal_sends() -> None:
     typed = b"w \x1b[A\x1bOD\x1b\xc3\xa9\x1b[15~\x04"
     assert screen.keys_of(typed) == ["w", " ", "up", "left", "\x1b", "\u00e9", "\x1b", ""]

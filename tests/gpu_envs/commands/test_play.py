@@ -55,7 +55,7 @@ def test_observation_is_shown_by_named_fields(played) -> None:
     ):
         line = next(line for line in shown.splitlines() if line.startswith(f"{name} "))
         assert line.split() == [name, np.array2string(value, precision=4), unit]
-    assert "0 to 1: direction of the push, 0: left, 1: right" in shown
+    assert "   0  left  (a)\n   1  right  (d)\n" in shown
 
 
 @pytest.mark.usefixtures("gallery")
@@ -79,7 +79,7 @@ def test_episode_ends_with_its_score(played) -> None:
         env.step({"player_0": 1})
         steps += 1
     assert shown.splitlines()[-1] == f"over after {steps} steps; rewards in all: player_0 {steps}"
-    assert shown.count("player_0: 1, reward +1") == steps
+    assert shown.count("player_0: right, reward +1") == steps
 
 
 def test_limit_cuts_short(played) -> None:
@@ -114,7 +114,7 @@ def test_question_mark_helps(played) -> None:
 
 
 def test_empty_line_shows_the_menu_again(played) -> None:
-    assert played("\n \n", "CartPole-v0").count("0 to 1: direction of the push") == 3
+    assert played("\n \n", "CartPole-v0").count("   1  right  (d)") == 3
 
 
 def test_end_shows_every_agent_where_there_is_no_text(played) -> None:

@@ -87,18 +87,18 @@ def test_bad_options_are_refused(options, error, message) -> None:
         _simulator().render(**options)
 
 
-def test_environments_without_a_scene_say_so() -> None:
-    simulator = gpu_envs.Simulator("Micro-v0", 1, device="cpu")
+def test_environments_without_a_scene_say_so(troupe: str) -> None:
+    simulator = gpu_envs.Simulator(troupe, 1, device="cpu")
     with pytest.raises(gpu_envs.errors.ResetNeeded):
         simulator.render()
     simulator.reset(seed=0)
-    with pytest.raises(ValueError, match="Micro-v0 has no pictures"):
+    with pytest.raises(ValueError, match="Troupe-v0 has no pictures"):
         simulator.render()
     with pytest.raises(
         ValueError,
-        match=r"Micro-v0 has no pictures; render_mode of Mic.* must be one of: None; got",
+        match=r"Troupe-v0 has no pictures; render_mode of Tr.* must be one of: None; got",
     ):
-        gpu_envs.make_vec("Micro-v0", 2, render_mode="rgb_array")
+        gpu_envs.make_vec(troupe, 2, render_mode="rgb_array")
 
 
 def test_text_and_picture_are_modes_of_every_grid() -> None:
@@ -122,16 +122,14 @@ def test_single_shows_its_text() -> None:
 
 
 def test_games_without_pictures_name_what_they_have() -> None:
-    simulator = gpu_envs.Simulator("Hanabi-v0", 1, device="cpu")
-    simulator.reset(seed=0)
-    with pytest.raises(ValueError, match=r"no pictures, but is text: .*play Hanabi-v0"):
-        simulator.render()
+    said = pictures.lack({"id": "Chess-v0", "text": True})
+    assert said == "Chess-v0 has no pictures, but is text: `python -m gpu_envs play Chess-v0`"
 
 
 @pytest.mark.parametrize("make", [gpu_envs.make_vec, gpu_envs.parallel_env, gpu_envs.aec_env])
-def test_who_has_no_pictures_or_no_text_says_so(make) -> None:
-    with pytest.raises(ValueError, match=r"^Hanabi-v0 has no pictures; .* None, 'ansi'.* got 'rgb"):
-        make("Hanabi-v0", render_mode="rgb_array")
+def test_who_has_no_pictures_or_no_text_says_so(make, troupe: str) -> None:
+    with pytest.raises(ValueError, match=r"^Troupe-v0 has no pictures; .* None; got 'rgb"):
+        make(troupe, render_mode="rgb_array")
     with pytest.raises(ValueError, match=r"^Flocking-v0 has no text; .* None, 'rgb_array'; got 'a"):
         make("Flocking-v0", render_mode="ansi")
 
@@ -297,7 +295,6 @@ def test_library_that_is_missing_names_the_extra(tmp_path, monkeypatch, capsys) 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["Micro-v0", "--out", "a.png"], "Micro-v0 has no pictures"),
         (["CartPol-v0", "--out", "a.png"], "did you mean 'CartPole-v0'"),
         ([NAME, "--out", "a.avi"], "--out must end in .mp4, .gif, .png, got 'a.avi'"),
         ([NAME, "--out", "nowhere/a.png"], "there is no folder 'nowhere'"),
@@ -319,6 +316,13 @@ def test_mistakes_are_one_line_and_leave_no_file(
     assert main(["render", *arguments]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ") and message in error and error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_has_no_pictures_leaves_no_file(tmp_path, monkeypatch, capsys, troupe: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["render", troupe, "--out", "a.png"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {troupe} has no pictures")
     assert list(tmp_path.iterdir()) == []
 
 

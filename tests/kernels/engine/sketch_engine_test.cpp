@@ -1,9 +1,9 @@
 // Grids that nobody described to people: which columns make one, and what is shown of it.
 #include <cstring>
 
-#include "bindings/sketch.hpp"
 #include "engine/simulator/sketch.hpp"
 #include "test.hpp"
+#include "views/sketch.hpp"
 
 namespace {
 
@@ -79,7 +79,7 @@ GE_TEST(maps_lie_under_things_and_name_their_kinds) {
   record.bytes[120 + 8] = 2, record.bytes[120 + 7] = 12;
   const Sketch made = sketch(*find_grid(columns), record.bytes);
   CHECK_EQ(plain(text_of(made)), "#W.\n...\n.c2\n# field.snow  1.. field.kind  W walkers\n");
-  const Scene scene = python::scene_of(made);
+  const Scene scene = views::scene_of(made);
   CHECK_EQ(int(scene.board->pieces.size()), 5);
   CHECK_EQ(int(scene.board->pieces.back().kind), int(Piece::kDisc));
   CHECK_EQ(scene.board->pieces.back().x, 1.5f);

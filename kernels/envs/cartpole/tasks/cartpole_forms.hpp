@@ -133,7 +133,9 @@ struct Environment {
   using Observe = Stages<ge::Observe<&R::observe>>;
   static constexpr Card card{
       .doc = Form::doc, .max_episode_steps = 500, .reward_threshold = 475, .render_fps = 50};
-  static constexpr Hooks<Schema> hooks{.scene = &R::scene};
+  static constexpr Hooks<Schema> hooks{.action_name = &cartpole::push_name<Params>,
+                                       .action_key = &cartpole::push_key<Params>,
+                                       .scene = &R::scene};
 };
 using Builds = ge::Builds<Build<"CartPole64-v0", Environment<In64>>,
                           Build<"CartPoleContinuous-v0", Environment<Continuous>>>;
