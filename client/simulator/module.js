@@ -77,7 +77,9 @@ export class Module {
    */
   static async load(bytes, { digest, print = console.log } = {}) {
     if (digest !== undefined && (await digestOf(bytes)) !== digest)
-      throw new NotAModule("The module is not the one that belongs to this page; it was not started.");
+      throw new NotAModule(
+        "The module is not the one that belongs to this page; it was not started.",
+      );
     const { imports, attach } = system(print);
     let made;
     try {

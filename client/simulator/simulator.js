@@ -1,8 +1,9 @@
 // A simulator in a module: settings in; steps, outputs, records, pictures and texts out.
 
-import { EngineError, Module } from "./module.js";
+import { EngineError } from "./module.js";
 
 /**
+ * @typedef {import("./module.js").Module} Module
  * @typedef {boolean | number | bigint | string} Value A whole number is an integer of the engine;
  *   {@link Float} makes a float of it.
  * @typedef {Record<string, Value | Float>} Values
@@ -158,6 +159,18 @@ export class Simulator {
     } finally {
       this.module.functions.ge_free(at);
     }
+  }
+
+  /**
+   * A column of the state, in all worlds.
+   * @param {string} name
+   * @param {string} type As `instance.columns` says.
+   * @returns {Numbers}
+   */
+  column(name, type) {
+    const at = this.module.call("ge_column", name);
+    const bytes = this.module.functions.ge_bytes();
+    return VIEWS[type](this.module.memory.buffer.slice(at, at + bytes), 0, bytes);
   }
 
   /** All state, as `Simulator.save` of the package returns it. */

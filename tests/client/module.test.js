@@ -3,12 +3,18 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { EngineError, Module, NotAModule, digestOf, missing } from "../../client/simulator/module.js";
+import {
+  EngineError,
+  Module,
+  NotAModule,
+  digestOf,
+  missing,
+} from "../../client/simulator/module.js";
 import { Float, Simulator, written } from "../../client/simulator/simulator.js";
 
 const FILE = new URL("../../gpu_envs/modules/cartpole.wasm", import.meta.url);
 const bytes = new Uint8Array(readFileSync(FILE));
-const load = (options) => Module.load(bytes.slice(), options);
+const load = () => Module.load(bytes.slice());
 const cartpole = async (settings = {}, parameters = {}) =>
   new Simulator(await load(), "CartPole-v0", settings, parameters);
 
@@ -17,7 +23,7 @@ test("this node has what modules need", () => assert.equal(missing(), ""));
 test("a module describes its environment", async () => {
   const described = JSON.parse((await load()).text("ge_describe"));
   assert.deepEqual(
-    described.map((one) => one.id),
+    described.map((/** @type {{id: string}} */ one) => one.id),
     ["CartPole-v0"],
   );
 });
@@ -43,7 +49,11 @@ test("an action outside of its range is refused by name, and nothing has moved",
   simulator.reset(1);
   const before = simulator.record(0);
   simulator.actions[0] = 2;
-  assert.throws(() => simulator.step(), { name: "EngineError", kind: "value", message: /world 0.*2/ });
+  assert.throws(() => simulator.step(), {
+    name: "EngineError",
+    kind: "value",
+    message: /world 0.*2/,
+  });
   assert.deepEqual(simulator.record(0), before);
   simulator.actions[0] = 1;
   simulator.step();
@@ -52,7 +62,12 @@ test("an action outside of its range is refused by name, and nothing has moved",
 
 test("an unknown environment, setting, parameter or value is refused by name", async () => {
   const module = await load();
-  const made = (...given) => () => new Simulator(module, ...given);
+  /** @typedef {import("../../client/simulator/simulator.js").Values} Values */
+  /** @type {(id: string, settings?: Values, parameters?: Values) => () => Simulator} */
+  const made =
+    (...given) =>
+    () =>
+      new Simulator(module, ...given);
   assert.throws(made("Chess-v0"), /no environment 'Chess-v0'/);
   assert.throws(made("CartPole-v0", { colour: 3 }), /'colour' is not a setting/);
   assert.throws(made("CartPole-v0", { worlds: new Float(2) }), /worlds must be a whole number/);
@@ -107,18 +122,26 @@ test("a picture has the asked size and changes with the world", async () => {
   for (let step = 0; step < 15; ++step) simulator.step();
   assert.notDeepEqual(draw(), first);
   assert.throws(() => simulator.picture({ width: 0, height: 80 }), EngineError);
-  assert.throws(() => simulator.picture({ world: 1, width: 120, height: 80 }), /world 1 does not exist/);
+  assert.throws(
+    () => simulator.picture({ world: 1, width: 120, height: 80 }),
+    /world 1 does not exist/,
+  );
 });
 
 test("texts with a zero are refused, and whole numbers stay apart from floats", () => {
   assert.throws(() => written({ name: "a\0b" }), EngineError);
-  assert.equal(written({ a: 1, b: new Float(1), c: 0.5, d: true, e: "x", f: 2n ** 60n }),
-    "a\0i1\0b\0f1\0c\0f0.5\0d\0btrue\0e\0sx\0f\0i1152921504606846976\0");
+  assert.equal(
+    written({ a: 1, b: new Float(1), c: 0.5, d: true, e: "x", f: 2n ** 60n }),
+    "a\0i1\0b\0f1\0c\0f0.5\0d\0btrue\0e\0sx\0f\0i1152921504606846976\0",
+  );
 });
 
 test("bytes that are not a module, or another's, are not started", async () => {
+  /** @type {string[]} */
   const lines = [];
-  const loaded = (data, options) => Module.load(data, { print: (line) => lines.push(line), ...options });
+  /** @type {(data: Uint8Array<ArrayBuffer>, options?: {digest?: string}) => Promise<Module>} */
+  const loaded = (data, options) =>
+    Module.load(data, { print: (line) => lines.push(line), ...options });
   await assert.rejects(loaded(bytes.slice(0, 1000)), NotAModule);
   await assert.rejects(loaded(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])), NotAModule);
   await assert.rejects(loaded(bytes.slice(), { digest: "00" }), /not the one that belongs/);
@@ -129,6 +152,7 @@ test("bytes that are not a module, or another's, are not started", async () => {
 test("fuzzed modules never run code: they are damaged, or have another digest", async () => {
   const digest = await digestOf(bytes);
   let number = 12345;
+  /** @param {number} below */
   const draw = (below) => (number = (Math.imul(number, 1103515245) + 12345) >>> 0) % below;
   for (let k = 0; k < 200; ++k) {
     const changed = bytes.slice();

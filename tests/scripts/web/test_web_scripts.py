@@ -1,0 +1,30 @@
+"""What checks the client is named exactly, and the client itself needs nothing (scripts/web)."""
+
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+PACKAGE = json.loads((ROOT / "client" / "package.json").read_text())
+LOCKED = json.loads((ROOT / "client" / "package-lock.json").read_text())["packages"]
+
+
+def test_the_client_needs_no_package():
+    kinds = {name for name in PACKAGE if name.lower().endswith("dependencies")}
+    assert kinds == {"devDependencies"}
+    used = [name for name, one in LOCKED.items() if name and not one.get("dev")]
+    assert used == []
+
+
+def test_each_tool_has_one_version_and_the_lock_file_has_the_same():
+    tools = PACKAGE["devDependencies"]
+    assert [name for name, said in tools.items() if not re.fullmatch(r"\d+\.\d+\.\d+", said)] == []
+    assert tools == {name: LOCKED[f"node_modules/{name}"]["version"] for name in tools}
+    assert LOCKED[""]["devDependencies"] == tools  # else npm ci refuses it
+
+
+def test_what_is_installed_is_known_by_its_hash():
+    for name, one in LOCKED.items():
+        if name:
+            assert one["integrity"].startswith("sha512-"), name
+            assert one["resolved"].startswith("https://registry.npmjs.org/"), name
