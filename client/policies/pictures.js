@@ -1,0 +1,295 @@
+// Encoders that see pictures, as gpu_envs/policies/encoders.py has them. `run` returns the last
+// layer's activations, which the next call replaces.
+
+import { NotAPolicy } from "./archive.js";
+import { Convolution, Pool } from "./convolutions.js";
+import { Mlp, activate } from "./layers.js";
+
+/**
+ * @typedef {import("./convolutions.js").Extents} Extents
+ * @typedef {import("./options.js").Options} Options
+ * @typedef {import("./rows.js").RowShape} RowShape
+ * @typedef {import("./weights.js").Room} Room
+ * @typedef {import("./weights.js").Weights} Weights
+ */
+
+const CHANNELS = 32; // of convolutions
+const IMAGE = 36; // the least side of a picture at which convolutions have strides
+const LARGE_PLAN = [
+  [8, 4, 0],
+  [4, 2, 0],
+  [3, 1, 0],
+]; // kernel, stride and margin of each
+const SMALL_PLAN = [
+  [3, 1, 1],
+  [3, 1, 1],
+];
+const PATCH = 4; // pixels of a patch, along each side
+const SMALL = 40; // places of a picture that are not reduced further
+const STAGES = [8, 16, 16]; // channels of each stage of residual blocks
+const BLOCKS = 2; // of a stage
+
+/** A picture in a row, brought to channels last. */
+class Picture {
+  /**
+   * @param {number[]} shape
+   * @param {number} at Where it begins in a row.
+   * @param {boolean} isFirst Whether the channels come first.
+   * @param {Room} room
+   */
+  constructor(shape, at, isFirst, room) {
+    /** @type {Extents} */
+    this.extents = isFirst ? [shape[1], shape[2], shape[0]] : [shape[0], shape[1], shape[2]];
+    this.at = at;
+    this.isFirst = isFirst;
+    this.out = room.array(shape[0] * shape[1] * shape[2]);
+  }
+
+  /** @param {Float32Array} row */
+  run(row) {
+    const { out, at } = this;
+    const [height, width, channels] = this.extents;
+    if (this.isFirst) {
+      const places = height * width;
+      for (let c = 0; c < channels; ++c)
+        for (let k = 0; k < places; ++k) out[k * channels + c] = row[at + c * places + k];
+    } else for (let k = 0; k < out.length; ++k) out[k] = row[at + k];
+    return out;
+  }
+}
+
+/**
+ * Whether the channels of a picture come first: as the weights of its first convolution say, and
+ * where they leave it open, as the package decides it.
+ * @param {Weights} weights
+ * @param {string} name
+ * @param {number[]} shape
+ * @param {boolean} isFirst
+ */
+function comesFirst(weights, name, shape, isFirst) {
+  const depth = weights.extents(`${name}.weight`)[1];
+  return shape[0] === shape[2] ? isFirst : depth === shape[0];
+}
+
+/** Convolutions over each field of three axes, then layers over everything. */
+export class Cnn {
+  /**
+   * @param {Weights} weights
+   * @param {string} name
+   * @param {RowShape} shape
+   * @param {boolean} isFirst
+   * @param {Options} options
+   * @param {Room} room
+   */
+  constructor(weights, name, shape, isFirst, options, room) {
+    this.activation = options.activation;
+    this.sizes = shape.sizes;
+    /** For each field its convolutions, none for plain numbers. */
+    this.fields = shape.shapes.map(() => {
+      return {
+        picture: /** @type {Picture | null} */ (null),
+        stack: /** @type {Convolution[]} */ ([]),
+      };
+    });
+    let number = 0;
+    let at = 0;
+    let size = 0;
+    for (const [k, extents] of shape.shapes.entries()) {
+      if (extents.length === 3) {
+        const stack = `${name}.stacks.${number++}`;
+        const first = comesFirst(weights, `${stack}.0`, extents, isFirst);
+        const picture = new Picture(extents, at, first, room);
+        this.fields[k] = { picture, stack: convolutions(weights, stack, picture.extents, room) };
+        size += this.fields[k].stack[this.fields[k].stack.length - 1].out.length;
+      } else size += shape.sizes[k];
+      at += shape.sizes[k];
+    }
+    if (number === 0) throw new NotAPolicy("The file's network needs a picture, and sees none.");
+    this.row = room.array(size);
+    this.last = new Mlp(weights, `${name}.last`, size, options, room);
+    this.outputs = this.last.outputs;
+  }
+
+  /** @param {Float32Array} row */
+  run(row) {
+    let [from, at] = [0, 0];
+    for (let k = 0; k < this.fields.length; ++k) {
+      const { picture, stack } = this.fields[k];
+      if (picture === null) {
+        for (let n = 0; n < this.sizes[k]; ++n) this.row[at + n] = row[from + n];
+        at += this.sizes[k];
+      } else {
+        let image = picture.run(row);
+        for (const layer of stack) {
+          image = layer.run(image);
+          activate(this.activation, image, 0, image.length);
+        }
+        const places = image.length / CHANNELS; // channels come first in what follows
+        for (let n = 0; n < places; ++n)
+          for (let c = 0; c < CHANNELS; ++c)
+            this.row[at + c * places + n] = image[n * CHANNELS + c];
+        at += image.length;
+      }
+      from += this.sizes[k];
+    }
+    return this.last.run(this.row);
+  }
+}
+
+/**
+ * @param {Weights} weights
+ * @param {string} name
+ * @param {Extents} extents
+ * @param {Room} room
+ */
+function convolutions(weights, name, extents, room) {
+  const isLarge = Math.min(extents[0], extents[1]) >= IMAGE;
+  const plan = isLarge ? LARGE_PLAN : SMALL_PLAN;
+  /** @type {Convolution[]} */
+  const made = [];
+  for (const [kernel, stride, margin] of plan) {
+    const layer = `${name}.${made.length}`;
+    const sides = /** @type {[number, number]} */ ([margin, margin]);
+    made.push(new Convolution(weights, layer, extents, CHANNELS, kernel, stride, sides, room));
+    extents = made[made.length - 1].extents;
+  }
+  return made;
+}
+
+/**
+ * The picture that a row is.
+ * @param {Weights} weights
+ * @param {string} layer The first convolution.
+ * @param {RowShape} shape
+ * @param {boolean} isFirst
+ * @param {Room} room
+ */
+function onlyPicture(weights, layer, shape, isFirst, room) {
+  if (shape.shapes.length !== 1 || shape.shapes[0].length !== 3)
+    throw new NotAPolicy("The file's network needs a picture, and sees something else.");
+  const extents = shape.shapes[0];
+  return new Picture(extents, 0, comesFirst(weights, layer, extents, isFirst), room);
+}
+
+/** A picture's patches as linear layers see them, convolutions that halve it, then layers. */
+export class Patches {
+  /**
+   * @param {Weights} weights
+   * @param {string} name
+   * @param {RowShape} shape
+   * @param {boolean} isFirst
+   * @param {Options} options
+   * @param {Room} room
+   */
+  constructor(weights, name, shape, isFirst, options, room) {
+    this.activation = options.activation;
+    this.picture = onlyPicture(weights, `${name}.convolutions.0`, shape, isFirst, room);
+    let extents = this.picture.extents;
+    // Where patches do not divide a side, borders complete the last ones.
+    const margin = /** @type {[number, number]} */ (
+      [extents[0], extents[1]].map((n) => (((PATCH - (n % PATCH)) % PATCH) + 1) >> 1)
+    );
+    /** @type {Convolution[]} */
+    this.layers = [];
+    const add = (
+      /** @type {number} */ made,
+      /** @type {number} */ kernel,
+      /** @type {number} */ stride,
+      /** @type {[number, number]} */ border,
+    ) => {
+      const layer = `${name}.convolutions.${this.layers.length}`;
+      const next = new Convolution(weights, layer, extents, made, kernel, stride, border, room);
+      this.layers.push(next);
+      extents = next.extents;
+    };
+    add(CHANNELS / 2, PATCH, PATCH, margin);
+    add(CHANNELS, 3, 1, [1, 1]);
+    while (extents[0] * extents[1] > SMALL) add(CHANNELS, 3, 2, [1, 1]);
+    const size = extents[0] * extents[1] * CHANNELS;
+    this.last = new Mlp(weights, `${name}.last`, size, options, room);
+    this.outputs = this.last.outputs;
+  }
+
+  /** @param {Float32Array} row */
+  run(row) {
+    let image = this.picture.run(row);
+    for (const layer of this.layers) {
+      image = layer.run(image);
+      activate(this.activation, image, 0, image.length);
+    }
+    return this.last.run(image);
+  }
+}
+
+/** Halves a picture by the greatest of every 3 x 3 places, then adds what blocks make of it. */
+class Stage {
+  /**
+   * @param {Weights} weights
+   * @param {string} name
+   * @param {Extents} extents
+   * @param {number} made
+   * @param {string} activation
+   * @param {Room} room
+   */
+  constructor(weights, name, extents, made, activation, room) {
+    this.activation = activation;
+    const layer = (/** @type {string} */ which, /** @type {Extents} */ seen) =>
+      new Convolution(weights, `${name}.${which}`, seen, made, 3, 1, [1, 1], room);
+    this.first = layer("first", extents);
+    this.pool = new Pool(this.first.extents, room);
+    this.extents = this.pool.extents;
+    const blocks = Array.from({ length: BLOCKS }, (_, k) => k);
+    this.inner = blocks.map((k) => layer(`inner.${k}`, this.extents));
+    this.outer = blocks.map((k) => layer(`outer.${k}`, this.extents));
+    this.seen = room.array(this.pool.out.length);
+  }
+
+  /** @param {Float32Array} image */
+  run(image) {
+    const { seen, activation } = this;
+    const x = this.pool.run(this.first.run(image));
+    for (let k = 0; k < BLOCKS; ++k) {
+      seen.set(x);
+      activate(activation, seen, 0, seen.length);
+      const inner = this.inner[k].run(seen);
+      activate(activation, inner, 0, inner.length);
+      const added = this.outer[k].run(inner);
+      for (let n = 0; n < x.length; ++n) x[n] += added[n];
+    }
+    return x;
+  }
+}
+
+/** Stages of residual blocks that halve a picture, then layers. */
+export class Residual {
+  /**
+   * @param {Weights} weights
+   * @param {string} name
+   * @param {RowShape} shape
+   * @param {boolean} isFirst
+   * @param {Options} options
+   * @param {Room} room
+   */
+  constructor(weights, name, shape, isFirst, options, room) {
+    this.activation = options.activation;
+    this.picture = onlyPicture(weights, `${name}.stages.0.first`, shape, isFirst, room);
+    let extents = this.picture.extents;
+    this.stages = STAGES.map((made, k) => {
+      const stage = `${name}.stages.${k}`;
+      const next = new Stage(weights, stage, extents, made, options.activation, room);
+      extents = next.extents;
+      return next;
+    });
+    const size = extents[0] * extents[1] * extents[2];
+    this.last = new Mlp(weights, `${name}.last`, size, options, room);
+    this.outputs = this.last.outputs;
+  }
+
+  /** @param {Float32Array} row */
+  run(row) {
+    let image = this.picture.run(row);
+    for (const stage of this.stages) image = stage.run(image);
+    activate(this.activation, image, 0, image.length);
+    return this.last.run(image);
+  }
+}
