@@ -105,7 +105,7 @@ class Reader:
         for language, text in blocks_of(step):
             if language == "python":
                 last, is_exact = self.run("-c", text), True
-            elif language == "":
+            elif language == "sh":
                 is_exact = False
                 for line in text.splitlines():
                     program, *arguments = shlex.split(line)

@@ -119,6 +119,16 @@ def test_render_modes_and_views_are_those_of_the_table(make_simulator) -> None:
             assert facts == pictures_of(make_simulator, name), name
 
 
+LANGUAGES = {"python", "cpp", "sh", "js", "text", "diff"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks_of_a_page_name_their_language(page: Path) -> None:
+    fences = re.findall(r"^ *```(.*)$", page.read_text(encoding="utf-8"), re.M)
+    assert {one for one in fences[::2] if not one.startswith("{")} <= LANGUAGES
+    assert set(fences[1::2]) <= {""}
+
+
 # ---- examples
 
 UNPLAYED = {
@@ -168,9 +178,9 @@ SCRIPT_SOURCES = {"scripts/benchmark.py": "gpu_envs/benchmark/command.py"}
 
 
 def commands(page: Path) -> list[str]:
-    """Return a page's commands: lines of blocks without a language, and words in backquotes."""
+    """Return a page's commands: lines of blocks of the shell, and words in backquotes."""
     text = page.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```\n(.*?)^```", text, re.M | re.S)
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
     lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
     words = re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
     found = [" ".join(line.split("  #")[0].split()) for line in (*lines, *words)]

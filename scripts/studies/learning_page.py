@@ -55,7 +55,7 @@ minutes a seed, measures them and writes the page. The tasks are described besid
 The policies of the best seed of an environment's first task are `trained/<ID>.ckpt`, only in the
 repository:
 
-```
+```sh
 python -m gpu_envs evaluate TagGrid-v0 --policy trained --against random
 python -m gpu_envs render Flocking-v0 --policy trained --out swarm.mp4
 python -m gpu_envs play Hanabi-v0 --policy trained
@@ -279,7 +279,7 @@ def _anchor(task: Task) -> str:
 
 def _section(task: Task) -> Iterator[str]:
     first = task.runs[0]
-    yield "```"
+    yield "```sh"
     for told in first["commands"]:
         yield from _folded(told)
     yield "```"
@@ -347,7 +347,7 @@ def _evaluations(task: Task) -> Iterator[str]:
 
 
 def _command(what: str, told: str) -> Iterator[str]:
-    yield from (what, "", "```", *_folded(told), "```", "")
+    yield from (what, "", "```sh", *_folded(told), "```", "")
 
 
 def _extra(task: Task) -> dict[str, str]:

@@ -88,7 +88,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize(("page", "words"), [("README.md", _ORDER[:3]), ("docs/use.md", _ORDER)])
 def test_page_has_an_interpreter_before_it_calls_one(page: str, words: tuple[str, ...]) -> None:
     text = (ROOT / page).read_text()
-    blocks = re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     first = {word: next(i for i, x in enumerate(lines) if x.startswith(word)) for word in words}
     assert list(first.values()) == sorted(first.values())
