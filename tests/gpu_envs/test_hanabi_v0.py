@@ -55,7 +55,7 @@ def test_keywords_have_pettingzoos_defaults() -> None:
         ({"rank_count": 3}, TypeError, "rank_count .*: use ranks="),
         ({"preset": "small"}, TypeError, "preset .*: use colors=, ranks=, players="),
         ({"observation_type": "all"}, ValueError, "observation_type"),
-        ({"render_mode": "rgb_array"}, ValueError, "'ansi', 'human'"),
+        ({"render_mode": "jpeg"}, ValueError, "'ansi', 'human', 'rgb_array'"),
     ],
 )
 def test_bad_keywords_are_refused_by_their_names(keywords, error, message) -> None:

@@ -17,7 +17,7 @@ def test_metadata_and_names_are_pettingzoos() -> None:
     env = gpu_envs.parallel_env("gpu_envs/Micro-v0", **MICRO)
     assert env.metadata["name"] == str(env) == "micro_v0"
     assert env.metadata["is_parallelizable"] is True
-    assert env.metadata["render_modes"] == []
+    assert env.metadata["render_modes"] == ["rgb_array"]
     assert env.render_mode is None
     assert env.possible_agents == ["player_0", "player_1", "player_2"]
     assert (env.max_num_agents, env.num_agents) == (3, 0)
@@ -171,7 +171,7 @@ def test_render_modes_are_the_worlds_text(capsys) -> None:
     with pytest.raises(gpu_envs.ResetNeeded, match="render"):
         env.render()
     env.reset(seed=0)
-    assert env.metadata["render_modes"] == ["ansi", "human"]
+    assert env.metadata["render_modes"] == ["ansi", "human", "rgb_array"]
     assert env.render() == env.simulator.text() != ""
     assert capsys.readouterr().out == ""
     human = gpu_envs.parallel_env("Hanabi-v0", render_mode="human")
