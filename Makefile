@@ -19,7 +19,7 @@ PROVEN = $(PYTHON) scripts/checks/proofs.py $(ANEW)
 INPUTS = $(PYTHON) scripts/checks/package_inputs.py
 LISTED = $(BUILD)/package_inputs_$@.txt
 
-.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all lanes-all cuda-all ptx-all web web-all tidy cuda spills wheel release bench docs gpu-check dry-run ptx-coverage
+.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all lanes-all cuda-all ptx-all web web-all browsers links tidy cuda spills wheel release bench docs gpu-check dry-run ptx-coverage
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+( [a-z-]+)*:.*##' Makefile | sed -E 's/^([a-z -]+):.*## /  \1|/' | column -t -s '|'
@@ -111,15 +111,24 @@ ptx-all: cuda # every recorded run, in every way
 cuda-all: cuda # nvcc over the tests' own environments and the examples
 	$(PYTHON) scripts/checks/compile_for_cuda.py
 
-web: setup ## the client's tests, and CartPole's golden hashes, in a module for web pages under node; installs zig and node if need be
-	{ $(PYTHON) -c 'from gpu_envs.building import wasm; wasm.zig()' && scripts/web/node --version; } >/dev/null 2>&1 || scripts/setup web
+web: setup ## the client's lint and tests, and CartPole's golden hashes, in a module for web pages under node; installs what they need
+	scripts/setup web
+	scripts/web/lint
 	$(PYTHON) -m gpu_envs build --target wasm CartPole-v0
-	scripts/web/node --test tests/client/
+	scripts/web/node --test tests/client/*.test.js
 	$(PYTHON) -m pytest -q -m web tests
+	$(PYTHON) -m scripts.web.site --out $(BUILD)/small-site CartPole-v0
 
-web-all: web # every environment's module, and every recorded run in it
-	$(PYTHON) -m gpu_envs build --target wasm
+web-all: web docs # every environment's module, every recorded run in it, and the site
 	scripts/web/node scripts/web/golden.mjs --long
+	$(PYTHON) -m pytest -q -m web tests/client
+
+browsers: docs ## the site in Chromium, which has to be on this machine: every environment, as a visitor uses it
+	scripts/setup browsers
+	$(PYTHON) -m pytest -q -m browser tests/client
+
+links: ## links of the pages to other sites
+	$(PYTHON) -m scripts.web.site --links CartPole-v0
 
 spills:
 	$(PROVEN) spills --reads $(BUILD)/cuda/*.ptxas.txt $$(find kernels/envs -name '*.measures.json' | sort) \
@@ -137,8 +146,9 @@ release: build ## build the release wheel, measure it, and run the golden hashes
 bench: setup ## all measurements and bars of CartPole on this machine, into benchmarks/results
 	$(PYTHON) scripts/benchmark.py CartPole --full --bars --out benchmarks/results
 
-docs: setup ## the list of environments with their parameters
-	$(PYTHON) -m gpu_envs list
+docs: setup ## the site, in build/site: pages, and every environment live; `python -m http.server -d build/site` shows it
+	scripts/setup web
+	$(PYTHON) -m scripts.web.site
 
 gpu-check: ## everything that needs a GPU, in one command
 	scripts/gpu/check.sh --out benchmarks/results/gpu

@@ -217,11 +217,20 @@ export class Simulator {
   }
 
   /**
+   * Keep what the charts of a world's picture show now, for later pictures of its episode.
+   * @param {number} world
+   * @returns {boolean} Whether there are charts.
+   */
+  noteCharts(world = 0) {
+    return this.instance.scene && this.module.call("ge_note_charts", world) > 0;
+  }
+
+  /**
    * A picture: width x height pixels of red, green, blue and opaque, in the module's memory.
    * @param {{world?: number, width: number, height: number, view?: string, samples?: number}} asked
    */
   picture({ world = 0, width, height, view = "", samples = 2 }) {
-    this.module.call("ge_note_charts", world);
+    this.noteCharts(world);
     const at = this.module.call("ge_picture", world, width, height, view, samples);
     return new Uint8ClampedArray(this.module.memory.buffer, at, 4 * width * height);
   }

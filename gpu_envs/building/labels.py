@@ -26,6 +26,7 @@ from . import places
 _TAIL = struct.Struct("<Q16s8s")  # length and hash of the label, and the magic word
 _MAGIC = b"gpu_envs"
 _SECTION = b"gpu_envs"  # name of the section of WebAssembly that holds a label
+_HEAD = 1 + 5 + 1 + len(_SECTION)  # bytes of such a section before the label: kind, size, name
 
 # One input: time of its last change [ns], bytes, hash of its content.
 Input = tuple[int, int, str]
@@ -92,8 +93,7 @@ def _in_section(data: bytes, held: dict[str, Any]) -> bytes:
     Behind its sections such a module may have nothing, but a section of any name. Length and hash
     in the label are changed to include the head, which has the label's length and so is made first.
     """
-    head = 1 + 5 + 1 + len(_SECTION)
-    held["length"] = len(data) + head
+    held["length"] = len(data) + _HEAD
     size = 1 + len(_SECTION) + len(_tail(held))
     spelled = bytes([(size >> (7 * k) & 0x7F) | (0x80 if k < 4 else 0) for k in range(5)])  # LEB128
     data += bytes([0]) + spelled + bytes([len(_SECTION)]) + _SECTION
@@ -157,6 +157,12 @@ def read(path: Path) -> Label:
 def content_hash(path: Path) -> str:
     """Return the hash of the content in front of the label, which a new label does not change."""
     return str(_held(path)[0]["hash"])
+
+
+def content(path: Path) -> bytes:
+    """Return what a file was before it had a label."""
+    length = _held(path)[0]["length"] - (_HEAD if path.suffix == ".wasm" else 0)
+    return path.read_bytes()[:length]
 
 
 def verify(path: Path) -> Label:

@@ -324,10 +324,12 @@ GE_PAGE_CALLS(ge_note_charts) int ge_note_charts(int world) {
         std::vector<float>& past = held().past;
         if (now.empty()) return 0;
         const size_t width = now.size();
-        // Another episode, or other charts: earlier notes are dropped.
-        if (past.size() < width || past.size() % width != 0 || past[0] != now[0]) past.clear();
-        if (past.empty() || past[past.size() - width + 1] < now[1])
-          past.insert(past.end(), now.begin(), now.end());
+        // Another episode, or other charts: notes are dropped; so are those of later steps, where
+        // an earlier state was loaded.
+        if (past.size() % width != 0 || (!past.empty() && past[0] != now[0])) past.clear();
+        while (!past.empty() && past[past.size() - width + 1] >= now[1])
+          past.resize(past.size() - width);
+        past.insert(past.end(), now.begin(), now.end());
         return int(past.size() / width);
       },
       -1);

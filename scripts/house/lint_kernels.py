@@ -79,6 +79,7 @@ KNOWN_HOSTS = {"arxiv.org", "doi.org", "github.com", "gymnasium.farama.org", "op
 KNOWN_HOSTS |= {"pettingzoo.farama.org", "docs.nvidia.com", "keepachangelog.com"}
 KNOWN_HOSTS.add("creativecommons.org")  # licences of data
 KNOWN_HOSTS.add("www.w3.org")  # the name of a format: nobody fetches it
+KNOWN_HOSTS.add("localhost")  # where the site is shown and tested
 
 NAMED_PATH = re.compile(
     r"(?<![\w/.<>{}$\"'-])((?:kernels|gpu_envs|tests|scripts|docs|benchmarks|changes|\.ci)/[\w./*-]+)"

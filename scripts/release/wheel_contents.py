@@ -23,6 +23,7 @@ _KINDS = {  # the first that matches
     "modules, CPU": r"gpu_envs/modules/\w+\.cpu_\w+\.so",
     "modules, CUDA": r"gpu_envs/modules/\w+\.cuda\.so",
     "headers for `build`": r"gpu_envs/kernels/(.*\.hpp|flags\.txt|cmake/templates/\w+\.in)",
+    "sources for web pages": r"gpu_envs/kernels/(?!envs/).*\.cpp",
     "data of environments": r"gpu_envs/kernels/envs/.*\.measures\.json",
     "scripted players": r"gpu_envs/kernels/.*\.py",
     "data that modules read": r"gpu_envs/modules/\w+\.data/.+",

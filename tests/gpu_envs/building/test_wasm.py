@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -179,3 +180,19 @@ def test_a_header_elsewhere_becomes_a_module_for_pages(
     assert labels.verify(file).target == places.WASM
     entries = [json.loads(path.read_text()) for path in places.kept_headers().glob("*.json")]
     assert [entry["header"] for entry in entries] == [str(header)]
+
+
+@pytest.mark.web
+def test_an_installed_package_makes_a_module_for_pages(package: Any, tmp_path: Path) -> None:
+    try:
+        wasm.zig()
+    except toolchain.CannotBuild as problem:
+        pytest.skip(str(problem))
+    header = tmp_path / "counter.hpp"
+    shutil.copyfile(Path(__file__).parent / "counter.hpp", header)
+    done = package.command("build", "--target", places.WASM, str(header))
+    assert done.returncode == 0, done.stderr
+    file = Path(done.stdout.partition("the module for web pages is ")[2].splitlines()[0])
+    assert file.is_relative_to(package.cache) and file.read_bytes().startswith(EMPTY)
+    mine = package.command("build", "--target", places.WASM, "CartPole-v0")
+    assert "pass a header of your own" in mine.stderr

@@ -1,0 +1,74 @@
+"""Pages of the site: what is made of descriptions, and what a browser may do with them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scripts.web import live, site
+
+ENTRIES = {entry["id"]: (stem, entry) for stem, entry in live.described()}
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sources of all pages, of which that of CartPole-v0 lives."""
+    folder = tmp_path_factory.mktemp("site") / "source"
+    site.assemble(folder, [{"id": "CartPole-v0", "poster": "posters/CartPole-v0.png"}])
+    return folder
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_every_environment_has_a_page_with_its_description(sources: Path, name: str) -> None:
+    stem, entry = ENTRIES[name]
+    page = live.page_of(stem, name)
+    text = (sources / f"{page}.md").read_text()
+    for parameter in entry["parameters"]:
+        assert f"| `{parameter['name']}` |" in text
+    assert ("data-environment" in text) == (name == "CartPole-v0")
+    assert f"\n{page}\n" in (sources / "index.md").read_text()
+    assert text.count(f"## What {name} describes") == 1
+
+
+def test_curves_are_beside_the_environment_and_lead_to_their_commands(sources: Path) -> None:
+    text = (sources / "docs" / "hide_seek.md").read_text()
+    assert "(curves/seekers.svg)" in text and "(learning.md#hideseek-v0-seekers)" in text
+    cart = (sources / "docs" / "environments" / "CartPole-v0.md").read_text()
+    assert "(../curves/cartpole.svg)" in cart and "curves/cartpole64.svg" not in cart
+
+
+def test_measured_files_that_pages_link_are_there(sources: Path) -> None:
+    for page in sources.rglob("*.md"):
+        for name in site._LINK.findall(page.read_text()):
+            assert (sources / name).is_file(), page
+
+
+def test_a_cell_cannot_end_its_column() -> None:
+    assert site._table(("a",), [("x | y\nz",)])[2] == "| x \\| y z |"
+
+
+def test_recorded_cases_of_a_page_are_the_quickest() -> None:
+    for name, (stem, _) in ENTRIES.items():
+        found = live.cases_of(stem, name)
+        assert 1 <= len(found) <= live.CASES
+        assert all(line.split(" | ")[0] == name for line in found)
+
+
+def test_a_page_keeps_other_hosts_out_and_names_its_own_scripts(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs" / "a.html"
+    page.write_text('<html><head></head><body><script>f()</script><div data-environment="x">')
+    site.finish(tmp_path)
+    text = page.read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    assert "default-src 'none'" in policy[1] and "'wasm-unsafe-eval'" in policy[1]
+    # printf 'f()' | openssl dgst -sha256 -binary | base64
+    assert "'sha256-+9PbTdnW5xLoCqqg9GVvUuKGkxmHqVfZhVRXSEyjDMI='" in policy[1] or (
+        policy[1].count("'sha256-") == 1
+    )
+    assert "unsafe-eval" not in policy[1].replace("wasm-unsafe-eval", "")
+    assert 'src="../client/page/start.js"' in text
+    assert (tmp_path / ".nojekyll").exists()
