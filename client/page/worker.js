@@ -66,7 +66,7 @@ async function held(file) {
   return found;
 }
 
-/** Start the module anew, with its data files. */
+/** Start another instance of the module, with its data files. */
 async function started() {
   if (sources === null) throw new Error("No module was named.");
   const fresh = await Module.load(await held(sources.module));
@@ -264,15 +264,13 @@ const calls = {
   },
 
   /**
-   * @param {{width: number, height: number, view: string, time: number, exact?: boolean}} given
-   *   `time`: milliseconds that a picture may take; `exact`: just this size.
+   * @param {{width: number, height: number, view: string, time: number}} given
+   *   `time`: milliseconds that a picture may take; 0: as long as it takes.
    */
   picture(given) {
     const { simulator, steps } = made();
     if (!simulator.instance.scene) return null;
-    const { width, height, samples } = given.exact
-      ? { width: given.width, height: given.height, samples: 2 }
-      : pace.sizeFor(given.width, given.height, given.time);
+    const { width, height, samples } = pace.sizeFor(given.width, given.height, given.time);
     const begun = performance.now();
     const pixels = simulator.picture({ width, height, view: given.view, samples }).slice();
     const took = performance.now() - begun;

@@ -72,7 +72,7 @@ test("where every category has a key, the last one goes on", () => {
   assert.deepEqual(own.take(), [1]);
 });
 
-test("a key that is bound anew is taken from the person's other deed", () => {
+test("a key moves to the action that it is given to last", () => {
   const own = hand();
   const [left, right] = [deed(own, "a"), deed(own, "d")];
   own.press(left);

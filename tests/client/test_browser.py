@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import http.server
 import json
 import shutil
-import socketserver
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from scripts.web.frames import served
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "build" / "site"
@@ -30,22 +28,13 @@ def _environments() -> list[dict[str, Any]]:
     return found
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Serves the site under a path of its own, as a page of a project is."""
+    """The address at which the site is served."""
     if not _environments():
         pytest.skip("needs a site: make docs")
-    handler = functools.partial(_Quiet, directory=str(SITE))
-    with socketserver.ThreadingTCPServer(("localhost", 0), handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://localhost:{server.server_address[1]}"
-        server.shutdown()
+    with served(SITE) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
