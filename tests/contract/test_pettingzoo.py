@@ -92,6 +92,8 @@ def _allow_what_we_mean(options: dict[str, Any]) -> None:
     warnings.filterwarnings("ignore", message="Observations are different shapes")
     if options.get("noop") is False:  # who is not on turn has no move at all, by request
         warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
+    if "resolution" in options:  # a picture is black for who falls off the land
+        warnings.filterwarnings("ignore", message="Observation numpy array is all zeros")
 
 
 def _legal(env: Any, infos: dict[str, Any], random: np.random.Generator) -> dict[str, Any]:
