@@ -101,6 +101,7 @@ export class EnvironmentPage {
         this.#say("");
         await this.#ready();
         await does();
+        if (!this.stage.isRunning && !this.stage.isBest) await this.stage.draw();
       } catch (problem) {
         this.#failed(/** @type {Error} */ (problem));
       }
@@ -123,8 +124,9 @@ export class EnvironmentPage {
     const { stage } = this;
     return {
       play: () => {
-        if (stage.isRunning) stage.stop();
-        else this.#act(() => stage.start());
+        if (!stage.isRunning) return this.#act(() => stage.start());
+        stage.stop();
+        return this.#act(() => {}); // which draws what it stopped at
       },
       stop: () => {
         this.isStopped = true;

@@ -35,7 +35,8 @@ export class Loader {
   async load() {
     this.isComplete = false;
     const { module, data, policies } = this.environment;
-    await this.session.ask("load", { sources: { module, data } }, true);
+    const later = policies.map(({ file }) => file);
+    await this.session.ask("load", { sources: { module, data }, later }, true);
     for (const { name, file } of policies)
       this.policies.set(name, await this.session.ask("policy", { name, file }, true));
     this.isComplete = true;

@@ -11,9 +11,13 @@ export const LEVELS = [
   { share: 0.35, samples: 1 },
 ];
 const FIRST = 2;
+const SPARE = 0.7; // of its time that a better picture may be expected to take
 const SLOW = 3; // slow pictures in a row before a cheaper one is drawn
 const PATIENCE = 20; // pictures that have time to spare before a better one is tried
 const MOST_PATIENCE = 640; // it doubles where a better one was tried in vain
+
+/** How many rays a level has, as a share of what one a pixel would be. @param {number} level */
+const rays = (level) => (LEVELS[level].share * LEVELS[level].samples) ** 2;
 
 export class Pace {
   constructor() {
@@ -61,7 +65,7 @@ export class Pace {
       this.quick = this.slow = 0;
       if (this.isTried) this.patience = Math.min(2 * this.patience, MOST_PATIENCE);
       this.isTried = false;
-    } else if (took < 0.3 * time && this.level > 0) {
+    } else if (this.level > 0 && took * (rays(this.level - 1) / rays(this.level)) < SPARE * time) {
       if (++this.quick < this.patience) return;
       --this.level;
       this.quick = 0;

@@ -39,6 +39,8 @@ export class Stage {
     });
     this.context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     this.isRunning = false;
+    /** Whether what is shown is as good as it gets. */
+    this.isBest = false;
     this.speed = 1;
     this.view = "";
     /** @type {Made | null} */
@@ -51,6 +53,8 @@ export class Stage {
     /** Whether the next step waits for a person to choose from a list. */
     this.waits = false;
     this.loop = 0;
+    /** Milliseconds for which ends of episodes were shown. */
+    this.lingered = 0;
     this.#listen();
   }
 
@@ -103,7 +107,7 @@ export class Stage {
     this.down.clear();
     for (const hand of earlier) if (this.#has(hand.agent)) this.addHand(hand.agent).follow(hand);
     this.#nameCanvas();
-    await this.draw();
+    await this.draw({ isRough: true });
     return found;
   }
 
@@ -168,26 +172,36 @@ export class Stage {
     let overSince = 0;
     try {
       while (this.loop === loop) {
-        const now = await new Promise((resolve) => {
-          requestAnimationFrame(resolve);
-        });
-        if (this.loop !== loop) return;
+        const now = performance.now();
         const pace = this.rate * this.speed;
         const seconds = Math.min((now - last) / 1000, 0.25);
         due = Math.min(due + seconds * pace, Math.max(1, 0.25 * pace));
         last = now;
-        if (due < 1 || this.waits) continue;
-        if (overSince && now - overSince < LINGER / Math.max(1, this.speed)) continue;
-        const steps = this.hands.length && this.speed <= 1 ? 1 : Math.floor(due);
+        const lingers = overSince && now - overSince < LINGER / Math.max(1, this.speed);
+        // Where a frame takes longer than its time, the next one begins at once.
+        if (due < 1 || lingers || this.waits || document.hidden) {
+          await new Promise((resolve) => {
+            requestAnimationFrame(resolve);
+          });
+          continue;
+        }
+        if (overSince) this.lingered += now - overSince;
+        // At its own speed a world shows each of its steps, however slow the machine is.
+        const steps = this.speed <= 1 ? 1 : Math.floor(due);
         due -= steps;
         const facts = await this.#frame(steps);
-        overSince = facts.isOver ? now : 0;
+        overSince = facts.isOver ? performance.now() : 0;
       }
     } catch (problem) {
       if (this.loop !== loop) return; // it was stopped, which has been told
       this.stop();
       this.listeners.failed(/** @type {Error} */ (problem));
     }
+  }
+
+  /** Milliseconds that a picture may take: some of the time between two. */
+  get #time() {
+    return 600 / Math.min(this.rate * this.speed, MOST_FRAMES);
   }
 
   /**
@@ -205,8 +219,7 @@ export class Stage {
       const waits = choosing.includes(hand) && hand.due.length === 0;
       hands[hand.agent] = waits ? null : hand.take();
     }
-    const time = 600 / Math.min(this.rate * this.speed, MOST_FRAMES);
-    const asked = { steps, hands, once, width, height, view, time };
+    const asked = { steps, hands, once, width, height, view, time: this.#time };
     const facts = /** @type {Facts} */ (await this.session.ask("frame", asked));
     if (this.made !== world) return facts; // another world was made meanwhile
     this.#show(facts.picture ?? null);
@@ -248,10 +261,15 @@ export class Stage {
     }
   }
 
-  /** The picture of now, as good as it gets. */
-  async draw() {
+  /**
+   * The picture of now, as good as it gets; or sooner.
+   * @param {{isRough?: boolean}} [how]
+   */
+  async draw({ isRough = false } = {}) {
     const { made: world, width, height, view } = this;
-    const picture = await this.session.ask("picture", { width, height, view, time: 0 }, true);
+    const time = isRough ? this.#time : 0;
+    const picture = await this.session.ask("picture", { width, height, view, time }, true);
+    if (picture === null) this.isBest = true;
     if (this.made === world && this.view === view) this.#show(picture);
   }
 
@@ -270,7 +288,9 @@ export class Stage {
     dataset.first ??= dataset.last;
     dataset.pictures = String(Number(dataset.pictures ?? 0) + 1);
     dataset.steps = String(picture.steps);
+    dataset.lingered = String(this.lingered);
     dataset.best = String(picture.isBest);
+    this.isBest = picture.isBest;
   }
 
   /** End everything. */

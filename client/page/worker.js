@@ -22,7 +22,7 @@ const ENOUGH = 100; // milliseconds of steps, then the page is told how far it c
 
 /** @type {Sources | null} */
 let sources = null;
-/** Files that were fetched, by address. @type {Map<string, Uint8Array<ArrayBuffer>>} */
+/** Files that are being fetched or were, by address. @type {Map<string, Promise<Uint8Array<ArrayBuffer>>>} */
 const files = new Map();
 /** @type {Module | null} */
 let module = null;
@@ -57,12 +57,13 @@ async function fetched(file) {
 }
 
 /**
- * The bytes of a file that may be needed again.
+ * The bytes of a file, fetched once; another attempt follows a failed one.
  * @param {File} file
  */
-async function held(file) {
-  const found = files.get(file.url) ?? (await fetched(file));
+function held(file) {
+  const found = files.get(file.url) ?? fetched(file);
   files.set(file.url, found);
+  found.catch(() => files.delete(file.url));
   return found;
 }
 
@@ -153,9 +154,13 @@ function stateOf(own) {
 
 /** @type {Record<string, (given: any) => any>} */
 const calls = {
-  /** @param {{sources: Sources}} given */
+  /**
+   * Start the module. What else will be asked for is fetched meanwhile.
+   * @param {{sources: Sources, later?: File[]}} given
+   */
   async load(given) {
     sources = given.sources;
+    for (const file of [...sources.data, ...(given.later ?? [])]) held(file);
     module = await started();
     return JSON.parse(module.text("ge_describe"));
   },
@@ -165,7 +170,8 @@ const calls = {
    * @param {{name: string, file?: File, bytes?: Uint8Array<ArrayBuffer>}} given
    */
   async policy(given) {
-    const data = given.bytes ?? (await fetched(/** @type {File} */ (given.file)));
+    const data = given.bytes ?? (await held(/** @type {File} */ (given.file)));
+    if (given.file !== undefined) files.delete(given.file.url);
     const policy = Policy.read(data);
     policies.set(given.name, policy);
     const { environment, parameters, settings, facts: networks, isSampled } = policy;

@@ -153,7 +153,7 @@ export class LiveWorld {
       if (isReplaying) simulator.actions.set(record.at(steps));
       else this.#fill(chosen, hands);
       const taken = isReplaying ? null : simulator.actions.slice();
-      simulator.step();
+      simulator.step({ sight: this.minds.size > 0 }); // else nobody looks
       if (taken !== null) record.push(taken);
     } catch (problem) {
       minds.forEach(([, mind], k) => mind.remembers && mind.restore(before[k]));

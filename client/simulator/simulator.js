@@ -8,7 +8,7 @@ import { EngineError } from "./module.js";
  *   {@link Float} makes a float of it.
  * @typedef {Record<string, Value | Float>} Values
  * @typedef {{type: string, row: number[], per_agent: boolean, split: boolean, at: number,
- *   bytes: number}} OutputShape
+ *   bytes: number, is_sight: boolean}} OutputShape `is_sight`: it is what agents see.
  * @typedef {Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array |
  *   Float32Array | Float64Array | BigInt64Array | BigUint64Array} Numbers
  */
@@ -80,6 +80,8 @@ export class Simulator {
     this.outputs = JSON.parse(module.text("ge_outputs"));
     this.worlds = Number(settings.worlds ?? 1);
     this.actionWords = module.functions.ge_action_count();
+    /** Whether what agents see is that of an earlier step. */
+    this.isBlind = false;
   }
 
   /**
@@ -94,6 +96,10 @@ export class Simulator {
         `${this.id} has no output '${name}', but ${Object.keys(this.outputs).join(", ")}`,
         "value",
       );
+    if (shape.is_sight && this.isBlind) {
+      this.module.call("ge_see");
+      this.isBlind = false;
+    }
     return VIEWS[shape.type](this.module.memory.buffer, shape.at, shape.bytes);
   }
 
@@ -115,12 +121,17 @@ export class Simulator {
    * @param {Values} options Of the reset.
    */
   reset(seed = null, options = {}) {
+    this.isBlind = false;
     this.module.call("ge_reset", BigInt(seed ?? 0), seed === null ? 0 : 1, 0, written(options));
   }
 
-  /** Step every world with `actions`. */
-  step() {
-    this.module.call("ge_step");
+  /**
+   * Step every world with `actions`.
+   * @param {{sight?: boolean}} [how] Without `sight`, what agents see is made once it is asked for.
+   */
+  step({ sight = true } = {}) {
+    this.isBlind = !sight;
+    this.module.call("ge_step", Number(sight));
   }
 
   /**
@@ -186,6 +197,7 @@ export class Simulator {
   load(state) {
     this.module.call("ge_load", state);
     this.module.call("ge_observe");
+    this.isBlind = false;
   }
 
   /**

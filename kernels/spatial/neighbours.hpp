@@ -240,9 +240,9 @@ class Look {
     if constexpr (kPack == 1) {
       if (squad_.size() > 1) return fill_side_by_side(hits);
     }
-    int count = 0;
-    while (count <= HitsOf<kRows>::kRoom - kPack && own_.next())
-      count += keep_hits(hits, count, judge<kRows>(own_.place(), own_.there()));
+    // In most circles nothing needs to be asked of the edges.
+    const int count =
+        own_.circle().inside() ? keep_own<kRows, true>(hits) : keep_own<kRows, false>(hits);
     if constexpr (kPack > 1) {  // whole packs of numbers, whoever computes beyond the last
       store_pack(hits.dx + count, Floats{});
       store_pack(hits.dy + count, Floats{});
@@ -305,6 +305,14 @@ class Look {
     keep(hits.dy + to, c.dy, c.hit);
     if constexpr (kRows) keep(hits.rows + to, c.rows, c.hit);
     return lanes_in(c.hit);
+  }
+
+  template <bool kRows, bool kInside>
+  GE_FN int keep_own(HitsOf<kRows>& hits) {
+    int count = 0;
+    while (count <= HitsOf<kRows>::kRoom - kPack && own_.next())
+      count += keep_hits(hits, count, judge<kRows, kInside>(own_.place(), own_.there()));
+    return count;
   }
 
   // ---- by a lane, beside others that look each for itself

@@ -100,6 +100,18 @@ Config config_of(const char* settings, size_t bytes) {
   return config;
 }
 
+/// Whether an output is what agents see: the present state alone decides it.
+constexpr bool is_sight(Output output) {
+  return has_trait(output, kAlways) && !has_trait(output, kByAStep);
+}
+/// The outputs that are what agents see, or the other ones.
+Bound outputs_of(bool sight) {
+  Bound some = held().bound;
+  for (int k = 0; k < kOutputCount; ++k)
+    if (is_sight(Output(k)) != sight) some.at[k] = nullptr;
+  return some;
+}
+
 void take_outputs(Simulator& simulator) {
   Held& all = held();
   for (int k = 0; k < kOutputCount; ++k) {
@@ -199,6 +211,7 @@ GE_PAGE_CALLS(ge_outputs) const char* ge_outputs() {
               ", \"row\": " + json_of(shape.row) +
               ", \"per_agent\": " + (shape.per_agent ? "true" : "false") +
               ", \"split\": " + (shape.split ? "true" : "false") +
+              ", \"is_sight\": " + (is_sight(ge::Output(k)) ? "true" : "false") +
               ", \"at\": " + std::to_string(reinterpret_cast<uintptr_t>(held().bound.at[k])) +
               ", \"bytes\": " + std::to_string(shape.bytes) + "}";
     }
@@ -242,16 +255,21 @@ GE_PAGE_CALLS(ge_sample_actions) int ge_sample_actions(uint64_t seed) {
       },
       -1);
 }
-GE_PAGE_CALLS(ge_step) int ge_step() {
+/// A step, with or without what agents see, which ge_see writes later.
+GE_PAGE_CALLS(ge_step) int ge_step(int sight) {
   return call(
-      [] {
+      [sight] {
         Simulator& simulator = made();
         simulator.step(
             {held().actions.data(), simulator.action_is_float() ? Type::float32 : Type::int32},
-            held().bound, nullptr);
+            sight != 0 ? held().bound : outputs_of(false), nullptr);
         return 0;
       },
       -1);
+}
+/// Writes what agents see now, and no other output.
+GE_PAGE_CALLS(ge_see) int ge_see() {
+  return call([] { return made().observe(outputs_of(true), nullptr), 0; }, -1);
 }
 /// Writes the outputs of the present state, as after a record was written.
 GE_PAGE_CALLS(ge_observe) int ge_observe() {

@@ -24,9 +24,11 @@ from scripts.web import live
 
 ROOT = live.ROOT
 DOCS = ROOT / "docs"
+CLIENT = ROOT / "client"
 _LINK = re.compile(r"\]\((?:\.\./)+(benchmarks/[^)#]+)")
 _SECTION = re.compile(r"^## (\S+-v\d+): (.+)$")
 _CURVE = re.compile(r"^!\[(.*)\]\((curves/\S+)\)")
+_IMPORT = re.compile(r'^(?:import|export) [^;]*?"(\..*?)";', re.MULTILINE)
 _SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 # Pages take nothing from elsewhere. WebAssembly may be compiled; nothing else becomes code. Furo
 # has a few scripts within its pages, which are named by their hashes.
@@ -187,6 +189,30 @@ def assemble(source: Path, environments: Sequence[dict[str, Any]]) -> None:
 # ---- what a browser gets
 
 
+def imported(first: Path) -> list[Path]:
+    """Return a module of the client and all that it imports, nearest first."""
+    found = [first]
+    for path in found:  # which grows meanwhile
+        names = _IMPORT.findall(path.read_text(encoding="utf-8"))
+        found += [
+            one for one in ((path.parent / name).resolve() for name in names) if one not in found
+        ]
+    return found
+
+
+def _preloads(up: str, is_live: bool) -> list[str]:
+    """Return links by which a browser loads at once what it would find one after the other."""
+    firsts = ["early.js", "start.js"] if is_live else ["start.js"]
+    lines = [f'<link rel="preload" as="fetch" crossorigin href="{up}environments.json">']
+    if is_live:
+        lines.insert(0, f'<script type="module" async src="{up}client/page/early.js"></script>')
+    modules = [path for name in firsts for path in imported(CLIENT / "page" / name)]
+    for path in dict.fromkeys(modules):
+        address = f"{up}client/{path.relative_to(CLIENT).as_posix()}"
+        lines.append(f'<link rel="modulepreload" href="{address}">')
+    return lines
+
+
 def _head(text: str, up: str) -> list[str]:
     """Return what the head of a page gets: the client, and a policy that keeps other hosts out."""
     digests = [hashlib.sha256(one.encode()).digest() for one in _SCRIPT.findall(text)]
@@ -198,6 +224,7 @@ def _head(text: str, up: str) -> list[str]:
     ]
     if "data-gallery" in text or "data-environment" in text:
         lines += [
+            *_preloads(up, "data-environment" in text),
             f'<link rel="stylesheet" href="{up}client/page/style.css">',
             f'<script src="{up}client/page/served.js" defer></script>',
             f'<script type="module" src="{up}client/page/start.js"></script>',

@@ -65,6 +65,18 @@ test("pictures become cheaper soon and better after a while", () => {
   assert.equal(count, 20);
 });
 
+test("a better picture is tried only where it is expected to fit", () => {
+  for (const [took, rises] of /** @type {[number, boolean][]} */ ([
+    [3, true], // four times the rays: 12 of 20 milliseconds
+    [4, false],
+  ])) {
+    const pace = new Pace();
+    const { level } = pace;
+    for (let k = 0; k < 100 && pace.level === level; ++k) pace.drew(took, 20);
+    assert.equal(pace.level, rises ? level - 1 : level);
+  }
+});
+
 test("a better picture that was tried in vain is tried more rarely", () => {
   const pace = new Pace();
   const tried = () => {

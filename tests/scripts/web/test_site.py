@@ -72,3 +72,31 @@ def test_a_page_keeps_other_hosts_out_and_names_its_own_scripts(tmp_path: Path) 
     assert "unsafe-eval" not in policy[1].replace("wasm-unsafe-eval", "")
     assert 'src="../client/page/start.js"' in text
     assert (tmp_path / ".nojekyll").exists()
+
+
+def test_a_page_names_all_modules_that_it_imports(tmp_path: Path) -> None:
+    for name in ("docs/live.html", "gallery.html"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        kind = "environment" if "live" in name else "gallery"
+        (tmp_path / name).write_text(f'<html><head></head><body><div data-{kind}="x">')
+    site.finish(tmp_path)
+    for name, is_live in (("docs/live.html", True), ("gallery.html", False)):
+        text = (tmp_path / name).read_text()
+        links = re.findall(r'<link rel="modulepreload" href="([^"]*)">', text)
+        found = {(tmp_path / name).parent / link for link in links}
+        files = [path.resolve().relative_to(tmp_path.resolve() / "client") for path in found]
+        assert {site.CLIENT / path for path in files} >= set(
+            site.imported(site.CLIENT / "page" / "start.js")
+        )
+        assert len(links) == len(set(links)) and all(
+            (site.CLIENT / path).exists() for path in files
+        )
+        assert ("client/page/early.js" in text) == is_live
+
+
+def test_modules_that_are_imported_are_found_through_all_forms(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text('import { x } from "./b.js";\nimport "./c.js";\n')
+    (tmp_path / "b.js").write_text('export {\n  x,\n} from "./c.js";\nconst s = "./none.js";\n')
+    (tmp_path / "c.js").write_text('import {\n  y,\n  z,\n} from "./a.js";\n')
+    names = [path.name for path in site.imported(tmp_path / "a.js")]
+    assert names == ["a.js", "b.js", "c.js"]
