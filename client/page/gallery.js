@@ -14,11 +14,15 @@ const PATIENCE = 150; // milliseconds for which somebody points before a module 
 export class Gallery {
   /**
    * @param {HTMLElement} element Which the gallery fills; what is in it is for browsers without scripts.
+   *   `data-gallery` names environments that come first.
    * @param {Listed[]} environments
    */
   constructor(element, environments) {
     this.element = element;
-    this.environments = environments;
+    const first = (element.dataset.gallery ?? "").split(/\s+/);
+    const rank = (/** @type {Listed} */ { id }) =>
+      first.includes(id) ? first.indexOf(id) : first.length;
+    this.environments = [...environments].sort((one, other) => rank(one) - rank(other));
     this.canLive = missing() === "";
     /** @type {{card: HTMLElement, stage: Stage} | null} */
     this.live = null;

@@ -135,7 +135,9 @@ def _world(name: str, poster: str, up: str) -> list[str]:
 
 
 def _try(name: str) -> list[str]:
-    return ["```sh", f"scripts/train {name}", f"python -m gpu_envs info {name}", "```", ""]
+    text = f"Train its agents in a clone, and list parameters, actions and rewards of `{name}`:"
+    lines = ["```sh", f"scripts/train {name}", f"python -m gpu_envs info {name}", "```", ""]
+    return [text, "", *lines]
 
 
 # ---- the sources of all pages
@@ -154,7 +156,7 @@ def _environment_pages(source: Path, posters: dict[str, str]) -> list[str]:
         tail = [*_curves(name, up), *_described(entry)]
         if is_own:
             title, _, rest = file.read_text(encoding="utf-8").partition("\n")
-            lines = [title, "", *head, rest, "", *tail]
+            lines = [title, "", *head, *_try(name), rest, "", *tail]
         else:
             lines = [f"# {name}", "", entry["doc"], "", *head, *_try(name), *tail]
         file.parent.mkdir(parents=True, exist_ok=True)
