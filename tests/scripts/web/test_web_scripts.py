@@ -29,3 +29,12 @@ def test_what_is_installed_is_known_by_its_hash():
             assert one["integrity"].startswith("sha512-"), name
             # npm asks the registry that its user has chosen; nobody is asked for money.
             assert not {"resolved", "funding"} & set(one), name
+
+
+def test_kinds_of_failures_are_those_of_the_engine() -> None:
+    engine = (ROOT / "kernels/engine/base/error.hpp").read_text()
+    client = (ROOT / "client/simulator/module.js").read_text()
+    kinds = re.search(r"enum class Fault \{ (.*?) \}", engine)
+    names = re.search(r"const FAULTS = \[(.*?)\]", client)
+    assert kinds is not None and names is not None
+    assert kinds[1] == names[1].replace('"', "")
