@@ -28,6 +28,7 @@ CLIENT = ROOT / "client"
 _LINK = re.compile(r"\]\((?:\.\./)+(benchmarks/[^)#]+)")
 _SECTION = re.compile(r"^## (\S+-v\d+): (.+)$")
 _CURVE = re.compile(r"^!\[(.*)\]\((curves/\S+)\)")
+_AHEAD = re.compile(r'\s*<link rel="(?:next|prev)"[^>]*>')
 _IMPORT = re.compile(r'^(?:import|export) [^;]*?"(\..*?)";', re.MULTILINE)
 _SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 # Pages take nothing from elsewhere. WebAssembly may be compiled; nothing else becomes code. Furo
@@ -237,7 +238,8 @@ def _head(text: str, up: str) -> list[str]:
 def finish(out: Path) -> None:
     """Add to the head of each page what Sphinx does not know of."""
     for page in sorted(out.rglob("*.html")):
-        text = page.read_text(encoding="utf-8")
+        # Firefox fetches the next page ahead, which the policy refuses and the console then shows.
+        text = _AHEAD.sub("", page.read_text(encoding="utf-8"))
         added = _head(text, "../" * (len(page.relative_to(out).parts) - 1))
         text = text.replace("<head>", "\n    ".join(["<head>", *added]), 1)
         page.write_text(text, encoding="utf-8")

@@ -59,9 +59,12 @@ def test_recorded_cases_of_a_page_are_the_quickest() -> None:
 def test_a_page_keeps_other_hosts_out_and_names_its_own_scripts(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs" / "a.html"
-    page.write_text('<html><head></head><body><script>f()</script><div data-environment="x">')
+    ahead = '<link rel="next" title="B" href="b.html" />'
+    body = '<body><script>f()</script><div data-environment="x">'
+    page.write_text(f"<html><head>{ahead}</head>{body}")
     site.finish(tmp_path)
     text = page.read_text()
+    assert ahead not in text
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
     assert "default-src 'none'" in policy[1] and "'wasm-unsafe-eval'" in policy[1]
