@@ -21,7 +21,9 @@ from gpu_envs import errors
 from gpu_envs.policies.checkpoint import replacing
 from gpu_envs.train.columns import EVALUATION, TRAINING, Told, column, measure_column
 
-_COLOURS = ("#1f6fb4", "#d9541e", "#2b9348", "#8a4fbf", "#b0770a", "#0f8b8d", "#c2185b", "#555555")
+# Those of Okabe and Ito, which colour-blind people tell apart, and two dark ones.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#332288", "#56b4e9", "#e69f00", "#555555")
+RETURN_LABEL = "mean return of an episode"  # label of an axis
 _RECENT = 5  # updates whose mean counts as the end of training
 _FAR = 0.25  # share of the range of all values from which two are far apart
 _NOTE_WIDTH = 120  # characters of a line below the curves
@@ -173,7 +175,7 @@ def draw(rows: Sequence[Row], path: Path, title: str, threshold: float | None, t
     for axes, x in zip(panels, ("steps", "seconds"), strict=True):
         _draw_returns(axes, rows, x, told)
         _axes(axes, x, threshold)
-    panels[0].set_ylabel("mean return of an episode")
+    panels[0].set_ylabel(RETURN_LABEL)
     for above, below, what in zip(grid, grid[1:], told.measures, strict=False):
         for upper, axes, x in zip(above, below, ("steps", "seconds"), strict=True):
             upper.set_xlabel("")
@@ -203,8 +205,8 @@ def _draw_returns(axes: Any, rows: Sequence[Row], x: str, told: Told) -> None:
     """Draw training thin and evaluations thick, each side in a colour of its own."""
     for number, side in enumerate(told.sides):
         for y, width, colour in (
-            (TRAINING, 0.9, _COLOURS[number % len(_COLOURS)]),
-            (EVALUATION, 1.6, _COLOURS[number % len(_COLOURS) if side else 1]),
+            (TRAINING, 0.9, COLOURS[number % len(COLOURS)]),
+            (EVALUATION, 1.6, COLOURS[number % len(COLOURS) if side else 1]),
         ):
             points = measured(rows, x, column(y, side))
             has_dots = len(points[0]) <= (_POINTS if y == EVALUATION else 1)
@@ -217,7 +219,7 @@ def _draw_measure(axes: Any, rows: Sequence[Row], x: str, what: str) -> None:
     """Draw the environment's own measure, which only evaluations have."""
     points = measured(rows, x, measure_column(what))
     marker = "o" if len(points[0]) <= _POINTS else ""
-    axes.plot(*points, color=_COLOURS[-1], marker=marker, markersize=3.5, linewidth=1.6)
+    axes.plot(*points, color=COLOURS[-1], marker=marker, markersize=3.5, linewidth=1.6)
     _axes(axes, x, None)
     if x == "steps":
         axes.set_ylabel(what)
@@ -238,7 +240,7 @@ def plot(
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for number, (label, paths) in enumerate(curves.items()):
-        colour = _COLOURS[number % len(_COLOURS)]
+        colour = COLOURS[number % len(COLOURS)]
         seeds = [measured(read(Path(path)), x, y) for path in paths]
         for path, (places, values) in zip(paths, seeds, strict=True):
             if not places:
@@ -250,7 +252,7 @@ def plot(
         axes.plot(*mean(seeds), color=colour, linewidth=2, label=name)
     _axes(axes, x, threshold)
     is_return = y.startswith((TRAINING, EVALUATION))
-    axes.set(title=title, ylabel="mean return of an episode" if is_return else y)
+    axes.set(title=title, ylabel=RETURN_LABEL if is_return else y)
     axes.legend(loc="best", framealpha=0.85)
     _save(figure, out)
 

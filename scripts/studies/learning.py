@@ -38,6 +38,7 @@ from gpu_envs.known import measures, registration  # noqa: E402
 from gpu_envs.players import policy_files  # noqa: E402
 from gpu_envs.policies import teams  # noqa: E402
 from gpu_envs.policies.options import flag_of  # noqa: E402
+from gpu_envs.policies.sharing import groups, sides  # noqa: E402
 from gpu_envs.policies.teams import NOBODY  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
 from gpu_envs.train import (  # noqa: E402
@@ -84,13 +85,27 @@ def require_one_way(name: str, task: Task) -> None:
 
 
 def played_in(task: Task) -> Task:
-    """Return the settings of a task in words: of what is measured, and what differs in training."""
+    """Return the settings of a task in words, as measured and where training differs, its sides."""
     name, choices = command.parse(words(task))
     made = config.make(name, **choices)
     return {
         "variant": settings.variant(made),
         "actions": settings.evaluation(made)[settings.ACTIONS],
         "differences": settings.within(made),
+        **sides_in(task, made),
+    }
+
+
+def sides_in(task: Task, made: config.Config) -> Task:
+    """Return how many agents each side has that learns, and whose mean return is measured."""
+    with closing(worlds.for_evaluation(made, "cpu", 1)) as env:
+        names = env.agent_names
+    found = sides(names, made.learn)
+    who = groups("role", names)[task["role"]] if "role" in task else list(range(len(names)))
+    is_mean = task["measure"] == "mean return" or (task["measure"] == "return" and len(who) == 1)
+    return {
+        "sides": {side: len(agents) for side, agents in found.items()},
+        "measured": next((side for side, own in found.items() if is_mean and own == who), None),
     }
 
 

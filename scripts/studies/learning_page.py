@@ -20,6 +20,7 @@ from typing import Any
 from gpu_envs.known import fields
 from gpu_envs.train import settings
 from scripts.house import wrap_pages
+from scripts.studies.learning_curves import Line, Points, picture
 
 PAGE, PICTURES, RUNS = "docs/learning.md", "docs/curves", "trained/learning"
 COLUMNS = r"steps|seconds|charts/episodic_return.*|evaluation/return.*"  # that are kept
@@ -48,8 +49,8 @@ minutes a seed, measures them and writes the page. The tasks are described besid
   whose own evaluation stays low may be trained a second time, from other random numbers; its row
   shows that.
 - Where one side learns, the others act at random, in training and in what is measured.
-- The plots show the return of a run's own evaluations over its steps, seed by seed in blue, red,
-  green, violet and brown; where opponents learn, that of each side, in the order of their names.
+- The plots show the mean return of a run's own evaluations, of each side where opponents learn. If
+  that is what is measured, they also show what random and scripted agents reach, and the bar.
 - A dash under "published" means that we know of no number for these rules and sizes.
 
 The policies of the best seed of an environment's first task are `trained/<ID>.ckpt`, only in the
@@ -84,16 +85,20 @@ class Task:
                 return f"at {key} {self.data[key]:g}"
         return f"{self.data['times']:g} times random" if "times" in self.data else "-"
 
+    def limit(self) -> float | None:
+        """Return what is to be reached; None: nothing."""
+        for key in ("least", "most"):
+            if key in self.data:
+                return float(self.data[key])
+        random = float(self.runs[0]["random"]["mean"])
+        return float(self.data["times"]) * random if "times" in self.data else None
+
     def is_reached(self) -> bool:
         """Whether the seed that is furthest from the bar reaches it."""
-        if "most" in self.data:
-            return max(self.means()) <= float(self.data["most"])
-        least = self.data.get("least")
-        if least is None and "times" not in self.data:
-            return True  # nothing is to be reached
-        if least is None:
-            least = self.data["times"] * self.runs[0]["random"]["mean"]
-        return min(self.means()) >= float(least)
+        limit = self.limit()
+        if limit is None:
+            return True
+        return max(self.means()) <= limit if "most" in self.data else min(self.means()) >= limit
 
     def verdict(self) -> str:
         """Return a line on the bar."""
@@ -200,13 +205,7 @@ def files(tasks: Sequence[Task], root: Path) -> dict[Path, str]:
     """Return the page and its pictures."""
     found = {root / PAGE: text(tasks)}
     for task in tasks:
-        found[root / PICTURES / f"{task.name}.svg"] = picture(
-            [
-                points
-                for run in task.runs
-                for points in _points(runs_of(root) / task.name / str(run["seed"]))
-            ]
-        )
+        found[root / PICTURES / f"{task.name}.svg"] = _picture(task, root)
     return found
 
 
@@ -233,7 +232,7 @@ def _summary(tasks: Sequence[Task]) -> Iterator[str]:
             _variant(task),
             task.data["played"]["actions"],
             task.data["what"],
-            ", ".join(f"{run['seed']}{' (again)' * ('again' in run)}" for run in task.runs),
+            ", ".join(map(_seed, task.runs)),
             f"{spent:.1f}" if spent >= 0.1 else "< 0.1",
             ", ".join(score(run["trained"]) for run in task.runs),
             number(sum(means) / len(means)),
@@ -243,6 +242,10 @@ def _summary(tasks: Sequence[Task]) -> Iterator[str]:
             "; ".join(one["what"] for one in task.data.get("published", ())) or "-",
         )
         yield from _elsewhere(task)
+
+
+def _seed(run: Facts) -> str:
+    return f"{run['seed']}{' (again)' * ('again' in run)}"
 
 
 def _elsewhere(task: Task) -> Iterator[str]:
@@ -374,64 +377,40 @@ def _folded(told: str) -> Iterator[str]:
 
 # ---- pictures
 
-_COLOURS = ("#1f6fb4", "#d9541e", "#2b9348", "#8a4fbf", "#b0770a")
-_SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = (640, 260), 64, 16, 12, 36
-_STYLE = 'font-family="sans-serif" font-size="12"'
 
-Points = list[tuple[float, float]]
+def _picture(task: Task, root: Path) -> str:
+    """Return the curves of all seeds, and what others reach where that is the same return."""
+    lines = []
+    for seed, run in enumerate(task.runs):
+        points = _points(runs_of(root) / task.name / str(run["seed"]))
+        for number, (side, own) in enumerate(points.items()):
+            label = ", ".join([*_plural(task, side), f"seed {_seed(run)}"])
+            lines.append(Line(label, own, seed, number))
+    side = task.data["played"]["measured"]
+    levels = _levels(task) if side is not None else {}
+    title = f"{task.data['id']}, {task.data['who']}: return of evaluations over steps"
+    return picture(title, lines, levels, "".join(_plural(task, side or "")))
 
 
-def _points(folder: Path) -> list[Points]:
+def _plural(task: Task, side: str) -> list[str]:
+    """Return what the agents of a side are called; nothing for the only side."""
+    return [side + "s" * (task.data["played"]["sides"][side] > 1)] if side else []
+
+
+def _levels(task: Task) -> dict[str, float]:
+    """Return what others reach, and the bar."""
+    first, limit = task.runs[0], task.limit()
+    found = {who: float(first[who]["mean"]) for who in ("random", "scripted") if who in first}
+    return found | ({"to be reached": limit} if limit is not None else {})
+
+
+def _points(folder: Path) -> dict[str, Points]:
     """Return steps and return of the evaluations of a kept run, of each side that learns."""
     lines = list(csv.DictReader(io.StringIO((folder / "curve.csv").read_text(encoding="utf-8"))))
-    return [
-        [(float(line["steps"]), float(line[name])) for line in lines if line[name]]
+    return {
+        name.removeprefix(RETURN).removeprefix("_"): [
+            (float(line["steps"]), float(line[name])) for line in lines if line[name]
+        ]
         for name in lines[0]
         if name.startswith(RETURN)
-    ]
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Return round numbers within a range, four to eight of them."""
-    rough = (high - low) / 4
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = power * max(f for f in (1, 2, 5) if f * power <= rough)
-    return [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
-def _short(value: float) -> str:
-    for size, letter in ((1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:g}{letter}"
-    return f"{value:g}"
-
-
-def picture(seeds: Sequence[Points]) -> str:
-    """Return the curves of all seeds as SVG, each in a colour."""
-    xs, ys = ([p[k] for points in seeds for p in points] for k in (0, 1))
-    low, high = min(0.0, *ys), max(0.0, *ys)
-    high += (high == low) * 1.0
-    width, height = _SIZE
-
-    def place(x: float, y: float) -> tuple[float, float]:
-        right = _LEFT + (width - _LEFT - _RIGHT) * x / max(xs)
-        return right, _TOP + (height - _TOP - _BOTTOM) * (high - y) / (high - low)
-
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {_STYLE}>',
-        '<rect width="100%" height="100%" fill="white"/>',
-    ]
-    for y in _ticks(low, high):
-        at = place(0, y)[1]
-        lines.append(f'<path d="M{_LEFT} {at:.1f}H{width - _RIGHT}" stroke="#dddddd"/>')
-        lines.append(f'<text x="{_LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{_short(y)}</text>')
-    for x in _ticks(0, max(xs)):
-        at = place(x, low)[0]
-        label = f'y="{height - 18}" text-anchor="middle">{_short(x)}</text>'
-        lines.append(f'<text x="{at:.1f}" {label}')
-    lines.append(f'<text x="{width / 2:g}" y="{height - 4}" text-anchor="middle">steps</text>')
-    for number, points in enumerate(seeds):
-        path = "L".join("{:.1f} {:.1f}".format(*place(x, y)) for x, y in points)
-        colour = _COLOURS[number % len(_COLOURS)]
-        lines.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
-    return "\n".join([*lines, "</svg>"]) + "\n"
+    }

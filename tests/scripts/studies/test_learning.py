@@ -82,6 +82,25 @@ def test_a_seed_that_stays_low_is_trained_once_more_and_the_better_one_kept(
     assert facts["commands"][-1].endswith("/again" if len(wanted) == 2 else "x/2")
 
 
+@pytest.mark.parametrize(
+    ("task", "sides", "measured"),
+    [
+        ("cartpole", {"": 1}, ""),  # the sum of one agent
+        ("hanabi", {"": 2}, ""),
+        ("covid_economy", {"governor": 51, "planner": 1}, "planner"),
+        ("tag_grid", {"": 4}, ""),  # of the taggers, who learn
+        ("tag", {"": 2}, None),  # the sum of two
+        ("hiders", {"": 3}, None),  # what seekers see
+        ("self_play", {"hider": 3, "seeker": 2}, None),
+    ],
+)
+def test_whose_mean_return_is_measured(
+    task: str, sides: dict[str, int], measured: str | None
+) -> None:
+    played = TASKS[task]["played"]
+    assert (played["sides"], played["measured"]) == (sides, measured)
+
+
 def test_a_swarm_at_random_has_the_company_of_an_even_one() -> None:
     # 1,023 others, each worth the integral of exp(-5 D / R) over the disc of R = 0.1, which is
     # 2 pi (R / 5)^2 (1 - 6 exp(-5)) = 0.002412; those that touch, in pi 0.005^2, cost 1 instead.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -21,10 +22,8 @@ ROOT = Path(__file__).resolve().parents[3]
 ROWS = page.rows(learning.tasks(), ROOT)
 
 
-PLAYED = {
-    "played": {"variant": ["size=3"], "actions": "sampled", "differences": ["size 2 there"]},
-    "is_kept": True,
-}
+HOW = {"variant": ["size=3"], "actions": "sampled", "differences": ["size 2 there"]}
+PLAYED = {"played": {**HOW, "sides": {"": 2}, "measured": ""}, "is_kept": True}
 
 
 def a_task(bar: str = "least", limit: float = 4, **more: float) -> page.Task:
@@ -32,7 +31,7 @@ def a_task(bar: str = "least", limit: float = 4, **more: float) -> page.Task:
     run = {"seed": 1, "steps": 2_000_000, "seconds": 90.0, "episodes": 1000, "machine": "M"}
     run |= {"commands": ["scripts/train X-v0 --seed 1"], "trained": found}
     run |= {"random": {"mean": 1.0, "error": 0.5}}
-    data = {"id": "X-v0", "who": "agents", "what": "score", bar: limit, **PLAYED}
+    data = {"id": "X-v0", "who": "agents", "what": "score", bar: limit, **copy.deepcopy(PLAYED)}
     other = {**run, "seed": 2, "trained": {"mean": 3.0, "error": 0.25}}
     return page.Task("x", data, [run, other])
 
@@ -138,7 +137,38 @@ def test_opponents_have_a_curve_each(tmp_path: Path) -> None:
     names = ("evaluation/return_hider", "evaluation/return_seeker")
     rows = [{"steps": k, "seconds": k, names[0]: -k, names[1]: 2 * k} for k in (0, 5, 9)]
     page.keep(tmp_path, {}, rows)
-    assert page._points(tmp_path) == [[(0, 0), (5, -5), (9, -9)], [(0, 0), (5, 10), (9, 18)]]
+    found = page._points(tmp_path)
+    assert found == {"hider": [(0, 0), (5, -5), (9, -9)], "seeker": [(0, 0), (5, 10), (9, 18)]}
+
+
+def labels(task: page.Task, root: Path) -> list[str]:
+    """Return the legend of a task's picture, whose seeds have a curve of each side."""
+    for run in task.runs:
+        sides = [f"_{side}" * bool(side) for side in task.data["played"]["sides"]]
+        rows = [{"steps": k, "seconds": k, **{page.RETURN + s: k for s in sides}} for k in (1, 2)]
+        page.keep(page.runs_of(root) / task.name / str(run["seed"]), run, rows)
+    found = re.findall('text-anchor="start">(.*?)<', page._picture(task, root))
+    return [str(label) for label in found]
+
+
+def test_a_picture_names_seeds_and_who_else_reaches_the_same_return(tmp_path: Path) -> None:
+    task = a_task("times", 4)
+    task.runs[0]["scripted"] = {"mean": 6.0, "error": 0.0}
+    task.runs[1]["again"] = 1002
+    wanted = ["seed 1", "seed 2 (again)", "random", "scripted", "to be reached"]
+    assert labels(task, tmp_path) == wanted
+    assert page._levels(task) == {"random": 1, "scripted": 6, "to be reached": 4}
+    task.data["played"]["measured"] = None  # something else is measured
+    assert labels(task, tmp_path) == wanted[:2]
+
+
+def test_a_picture_names_sides(tmp_path: Path) -> None:
+    task = a_task()
+    task.data["played"] |= {"sides": {"governor": 3, "planner": 1}, "measured": "planner"}
+    assert labels(task, tmp_path) == [
+        "governors, seed 1", "planner, seed 1", "governors, seed 2", "planner, seed 2",
+        "planner, random", "planner, to be reached",
+    ]  # fmt: skip
 
 
 def test_a_seed_that_was_trained_twice_says_so() -> None:
@@ -171,19 +201,6 @@ def test_curves_are_thinned_to_evaluations(tmp_path: Path) -> None:
     assert (kept[0]["steps"], kept[-1]["steps"]) == (0, 999)
     assert all(row["evaluation/return"] == row["steps"] for row in kept)
     assert json.loads((tmp_path / "1" / "facts.json").read_text()) == {"seed": 1}
-
-
-def test_a_picture_has_a_line_per_seed_within_its_frame() -> None:
-    seeds = [[(0.0, -5.0), (2e6, 30.0)], [(1e6, 0.0), (3e6, 12.0)]]
-    tree = ElementTree.fromstring(page.picture(seeds))
-    lines = [path for path in tree.iter() if path.get("fill") == "none"]
-    assert len(lines) == 2
-    for line in lines:
-        numbers = [float(n) for n in (line.get("d") or "").lstrip("M").replace("L", " ").split()]
-        assert all(0 <= x <= 640 for x in numbers[::2]) and all(
-            0 <= y <= 260 for y in numbers[1::2]
-        )
-    assert page.picture([[(0.0, 0.0), (1.0, 0.0)]])  # nothing reached is a line too
 
 
 def test_long_commands_are_folded_before_options() -> None:
