@@ -1,4 +1,4 @@
-"""README and docs: they name every shipped environment, their examples run, their commands exist.
+"""README and docs: they name every shipped environment, their commands and links exist.
 
 Every page is read as it lies in the tree. What is shipped is asked of the catalogue's files, so
 headers of the user's own change nothing here.
@@ -131,44 +131,15 @@ def test_blocks_of_a_page_name_their_language(page: Path) -> None:
 
 # ---- examples
 
-UNPLAYED = {
-    "streams.md": "needs a GPU and names a stream of the reader's",
-    "roles.md": "played by tests/gpu_envs/test_roles_page.py",
-    "first_environment.md": "played by tests/test_first_environment.py",
-}
-
 
 def examples(page: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
-
-
-# Examples of docs/integrations need libraries of their own: they are compiled, not run.
-PLAYED = [p for p in PAGES if examples(p) and p.parent.name != "integrations"]
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if examples(p)], ids=lambda page: page.name)
 def test_examples_of_a_page_are_python(page: Path) -> None:
     for example in examples(page):
         compile(example, page.name, "exec")
-
-
-@pytest.mark.parametrize(
-    "page", [p for p in PLAYED if p.name not in UNPLAYED], ids=lambda page: page.name
-)
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_examples_of_a_page_run_one_after_the_other(page: Path, tmp_path, monkeypatch) -> None:
-    if page.name in ("training.md", "pettingzoo.md"):
-        pytest.importorskip("torch", reason="needs gpu_envs[train]")
-    monkeypatch.chdir(tmp_path)
-    run = tmp_path / "runs" / "Overcooked-v0" / "1"
-    run.mkdir(parents=True)
-    kept = ROOT / "trained" / "Overcooked-v0.ckpt"
-    (run / "best.ckpt").write_bytes(kept.read_bytes())
-    for name in ("moviepy", "moviepy.video.io.ImageSequenceClip"):  # encodes films, nothing else
-        monkeypatch.setitem(sys.modules, name, MagicMock())
-    space: dict[str, Any] = {}
-    for number, example in enumerate(examples(page)):
-        exec(compile(example, f"{page.name}, example {number + 1}", "exec"), space)
 
 
 # ---- commands
