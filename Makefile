@@ -116,14 +116,14 @@ web: setup ## the client's lint and tests, and CartPole's golden hashes, in a mo
 	scripts/web/lint
 	$(PYTHON) -m gpu_envs build --target wasm CartPole-v0
 	scripts/web/node --test tests/client/*.test.js
-	$(PYTHON) -m pytest -q -m web tests
+	$(PYTHON) -m pytest -q -m "web and not slow" tests
 	$(PYTHON) -m scripts.web.site --out $(BUILD)/small-site CartPole-v0
 
 web-all: web docs # every environment's module, every recorded run in it, and the site
 	scripts/web/node scripts/web/golden.mjs --long
 	$(PYTHON) -m pytest -q -m web tests/client
 
-browsers: docs ## the site in Chromium, which has to be on this machine: every environment, as a visitor uses it
+browsers: docs ## the site in Chromium and in Firefox, where they are on this machine: every environment, as a visitor uses it
 	scripts/setup browsers
 	$(PYTHON) -m pytest -q -m browser tests/client
 

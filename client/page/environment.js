@@ -116,6 +116,7 @@ export class EnvironmentPage {
     if (!this.loader.isLoaded) await this.loader.load();
     if (this.place !== null) await this.#make({ ...this.place, steps: 0 });
     else await this.#follow();
+    for (const text of this.loader.refused) this.#complain(`${text} Random actions stand in.`);
     this.#say("");
   }
 

@@ -1,5 +1,7 @@
 // The module of an environment and its policies, in a worker; and the place for which they are.
 
+import { Ended } from "./session.js";
+
 /**
  * @typedef {import("./link.js").Parameters} Parameters
  * @typedef {import("./link.js").Place} Place
@@ -23,6 +25,8 @@ export class Loader {
     this.environment = environment;
     /** Facts of policies by name. @type {Map<string, PolicyFacts>} */
     this.policies = new Map();
+    /** Why other policies could not be read. @type {string[]} */
+    this.refused = [];
     this.isComplete = false;
   }
 
@@ -31,14 +35,21 @@ export class Loader {
     return this.isComplete && this.session.worker !== null;
   }
 
-  /** Give the worker everything. */
+  /** Give the worker everything; a world is also played without a policy that cannot be read. */
   async load() {
     this.isComplete = false;
+    this.policies.clear();
+    this.refused = [];
     const { module, data, policies } = this.environment;
     const later = policies.map(({ file }) => file);
     await this.session.ask("load", { sources: { module, data }, later }, true);
     for (const { name, file } of policies)
-      this.policies.set(name, await this.session.ask("policy", { name, file }, true));
+      try {
+        this.policies.set(name, await this.session.ask("policy", { name, file }, true));
+      } catch (problem) {
+        if (problem instanceof Ended) throw problem;
+        this.refused.push(/** @type {Error} */ (problem).message);
+      }
     this.isComplete = true;
   }
 

@@ -2,138 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shutil
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from scripts.web.frames import served
-
-ROOT = Path(__file__).parents[2]
-SITE = ROOT / "build" / "site"
-WAIT = 60_000  # milliseconds for what takes long on a busy machine
-STEPS = 200
+from tests.client.visits import SITE, WAIT, Page, environments
 
 pytestmark = pytest.mark.browser
-
-
-def _environments() -> list[dict[str, Any]]:
-    file = SITE / "environments.json"
-    found: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
-    return found
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """The address at which the site is served."""
-    if not _environments():
-        pytest.skip("needs a site: make docs")
-    with served(SITE) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync = pytest.importorskip("playwright.sync_api")
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("needs Chromium (Debian and Ubuntu: apt install chromium)")
-    with sync.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-class Page:
-    """A page, and everything that went wrong on it."""
-
-    def __init__(self, browser: Any, address: str, **context: Any) -> None:
-        self.address = address
-        self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **context)
-        self.tab = self.context.new_page()
-        self.wrong: list[str] = []
-        self.tab.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.tab.on("console", self._said)
-        self.tab.on("request", self._asked)
-
-    def _said(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.wrong.append(message.text)
-
-    def _asked(self, request: Any) -> None:
-        if not request.url.startswith((self.address, "blob:", "data:")):
-            self.wrong.append(f"asked for {request.url}")
-
-    def open(self, path: str) -> None:
-        self.tab.goto(f"{self.address}/{path}", timeout=WAIT)
-
-    def until(self, holds: Callable[[], bool]) -> None:
-        """Wait for something; the page's policy forbids to look from within, by text as code."""
-        end = time.monotonic() + WAIT / 1000
-        while not holds():
-            assert time.monotonic() < end, self.told() or self.wrong
-            self.tab.wait_for_timeout(50)
-
-    def told(self) -> str:
-        """What the page says of its problems."""
-        return " ".join(self.tab.locator(".problem:visible").all_inner_texts())
-
-    def facts(self) -> str:
-        found = self.tab.locator(".facts")
-        return str(found.inner_text()) if found.count() else ""
-
-    def wait_for_world(self) -> None:
-        self.until(lambda: "steps since" in self.facts())
-
-    def wait_for_steps(self, low: int, high: int | None = None) -> None:
-        self.until(lambda: low <= self.steps() <= (low if high is None else high))
-
-    def button(self, name: str) -> Any:
-        return self.tab.get_by_role("button", name=name, exact=True)
-
-    def pause(self) -> None:
-        if self.button("Pause").count():
-            self.button("Pause").click()
-
-    def steps(self) -> int:
-        _, _, words = self.facts().partition(";")
-        return int(words.split()[0]) if words else -1
-
-    def go_to(self, step: int) -> str:
-        """Go to a recorded step, and return a hash of its picture."""
-        self.tab.get_by_role("slider", name="step of the record").fill(str(step))
-        self.wait_for_steps(step)
-        return self.picture()
-
-    def picture(self) -> str:
-        """Return a hash of the picture, once it is the best one of the present step."""
-        canvas = self.tab.locator("canvas.picture")
-
-        def is_best() -> bool:
-            shown = canvas.get_attribute("data-steps"), canvas.get_attribute("data-best")
-            return shown == (str(self.steps()), "true")
-
-        self.until(is_best)
-        return hashlib.sha256(canvas.screenshot()).hexdigest()
-
-
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Page]:
-    made = Page(browser, address)
-    yield made
-    made.context.close()
 
 
 def test_the_gallery_has_every_environment_and_one_lives_where_it_is_pointed_at(page: Page) -> None:
     page.open("index.html")
     cards = page.tab.locator(".card")
     cards.first.wait_for(timeout=WAIT)
-    assert cards.count() == len(_environments())
+    assert cards.count() == len(environments())
     cards.nth(0).hover()
     page.tab.locator(".frame canvas").wait_for(timeout=WAIT)
     cards.nth(1).hover()
@@ -143,7 +26,7 @@ def test_the_gallery_has_every_environment_and_one_lives_where_it_is_pointed_at(
     assert page.wrong == []
 
 
-@pytest.mark.parametrize("one", _environments(), ids=lambda one: one["id"])
+@pytest.mark.parametrize("one", environments(), ids=lambda one: one["id"])
 def test_an_environment_as_a_visitor_uses_it(page: Page, one: dict[str, Any]) -> None:
     page.open(one["page"])
     page.wait_for_world()
@@ -207,17 +90,42 @@ def test_a_bad_link_is_a_sentence_on_the_page(page: Page, hash: str) -> None:
     assert page.tab.locator(".problem:visible").inner_text().endswith(".")
 
 
-def test_a_damaged_module_is_not_started(page: Page) -> None:
-    def damage(route: Any) -> None:
-        body = bytearray((SITE / "modules/cartpole.wasm").read_bytes())
-        body[len(body) // 2] ^= 1
-        route.fulfill(body=bytes(body))
+def _altered(body: bytes) -> bytes:
+    middle = len(body) // 2
+    return body[:middle] + bytes([body[middle] ^ 1]) + body[middle + 1 :]
 
-    page.tab.route("**/cartpole.wasm", damage)
+
+def _cut(body: bytes) -> bytes:
+    return body[: len(body) // 2]
+
+
+def _answer(page: Page, file: str, damage: Callable[[bytes], bytes]) -> None:
+    """Answer with a damaged file of the site."""
+    body = damage((SITE / file).read_bytes())
+    page.tab.route(f"**/{file}", lambda route: route.fulfill(body=body))
+
+
+@pytest.mark.parametrize("damage", [_altered, _cut])
+def test_a_damaged_module_is_not_started(page: Page, damage: Callable[[bytes], bytes]) -> None:
+    _answer(page, "modules/cartpole.wasm", damage)
     page.open("docs/environments/CartPole-v0.html")
-    problem = page.tab.locator(".problem:visible")
-    problem.wait_for(timeout=WAIT)
-    assert "damaged" in problem.inner_text()
+    page.tab.locator(".problem:visible").wait_for(timeout=WAIT)
+    assert "damaged" in page.told()
+    page.button("Play").click()
+    page.tab.wait_for_timeout(1000)
+    assert page.tab.locator("canvas.picture").get_attribute("data-pictures") is None
+
+
+@pytest.mark.parametrize("damage", [_altered, _cut])
+def test_a_world_plays_at_random_where_its_policy_is_damaged(
+    page: Page, damage: Callable[[bytes], bytes]
+) -> None:
+    _answer(page, "policies/CartPole-v0.ckpt", damage)
+    page.open("docs/environments/CartPole-v0.html")
+    page.wait_for_steps(30, 10**6)
+    assert "damaged" in page.told()
+    assert page.tab.get_by_label("player (1)", exact=True).input_value() == "random"
+    assert page.wrong == []
 
 
 def test_nothing_moves_by_itself_where_motion_is_not_wanted(browser: Any, address: str) -> None:

@@ -7,9 +7,7 @@ package's own single precision has a larger error than a page: a page sums in do
 from __future__ import annotations
 
 import copy
-import json
-import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,35 +26,18 @@ from gpu_envs.policies.noise import EVALUATION, Noise  # noqa: E402
 from gpu_envs.policies.options import PolicyOptions  # noqa: E402
 from gpu_envs.policies.sharing import groups, role_of_policy  # noqa: E402
 from gpu_envs.policies.teams import NOBODY, Team  # noqa: E402
+from tests.client.decisions import ROOT, SEED, TIE, farthest, made, node, ties  # noqa: E402
 
-ROOT = Path(__file__).parents[2]
 # One of those with weights of half precision too.
 LADDER = sorted((ROOT / "trained").glob("self_play/*/ladder/*.ckpt"))
 FILES = [*sorted((ROOT / "trained").glob("*.ckpt")), *LADDER[-1:]]
 NEAR = 1e-5  # to exact outputs and values, times the larger of 1 and their size
 ALIKE = 5e-5  # to those of the package, whose memories gather errors of single precision
-TIE = 1e-4  # between the two best choices, or between a draw and the edge of a choice
-SEED = 7
 EPISODE = 40  # steps, so that memories are cleared on the way
 DECISIONS = 600  # of a file, about
 STEPS = 4, 300  # fewest, most
 
-pytestmark = pytest.mark.web
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _node() -> None:
-    ran = subprocess.run(["scripts/web/node", "--version"], cwd=ROOT, capture_output=True)
-    if ran.returncode:
-        pytest.skip("needs node 20 or newer: type scripts/setup web")
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = [pytest.mark.web, pytest.mark.usefixtures("has_node", "one_thread")]
 
 
 @pytest.fixture(autouse=True)
@@ -249,27 +230,8 @@ def _asked(path: Path, recorded: _Recorded, folder: Path) -> tuple[np.ndarray[An
         "out": str(folder / "out"),
         "arrays": arrays,
     }
-    (folder / "task.json").write_text(json.dumps(task))
-    words = ["scripts/web/node", "tests/client/act.mjs", str(folder / "task.json")]
-    ran = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    return np.fromfile(folder / "out", np.float32), ran.stdout.strip()
-
-
-def _worst(found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> float:
-    return float((np.abs(found - expected) / np.maximum(1, np.abs(expected))).max())
-
-
-def _ties(actions: Any, side: Mapping[str, Any]) -> tuple[np.ndarray[Any, Any], ...]:
-    """Return how far choices are from others, for each row and head: the likeliest, and drawn."""
-    best, edge = [], []
-    heads = np.split(side["outputs"], np.cumsum(actions.counts)[:-1], -1)
-    for k, head in enumerate(heads):
-        top = np.sort(head, -1)[:, -2:]
-        best.append(top[:, -1] - top[:, 0] if head.shape[1] > 1 else np.ones(len(head)))
-        sums = np.exp(head).cumsum(-1, dtype=np.float64)
-        edge.append(np.abs(sums - side["draws"][:, k : k + 1] * sums[:, -1:]).min(-1))
-    return np.stack(best, -1), np.stack(edge, -1)
+    said = node("act.mjs", task, folder)
+    return np.fromfile(folder / "out", np.float32), said
 
 
 def _compare(path: Path, recorded: _Recorded, folder: Path) -> str:
@@ -290,18 +252,18 @@ def _compare(path: Path, recorded: _Recorded, folder: Path) -> str:
             for what in ("plain", "value"):
                 found = take(part[what])
                 for name in (what, f"exact_{what}"):
-                    worst[name] = max(worst[name], _worst(found, part[name]))
+                    worst[name] = max(worst[name], farthest(found, part[name]))
             decisions += len(part["value"])
         for name in ("greedy", "drawn"):
             expected = said[name]
             found = take(expected)
             if expected.dtype == np.float32:
-                assert _worst(found, expected) <= 2 * NEAR, (path.name, name)
+                assert farthest(found, expected) <= 2 * NEAR, (path.name, name)
                 continue
             free = np.zeros(expected.shape, bool)  # where rounding may decide
             for side, part in zip(sides, said["sides"], strict=True):
                 assert isinstance(side.kind.actions, Categorical)
-                free[_words(recorded, side)] = _ties(side.kind.actions, part)[name == "drawn"] < TIE
+                free[_words(recorded, side)] = ties(side.kind.actions, part)[name == "drawn"] < TIE
             differs = found != expected
             near += int(differs.sum())
             assert not (differs & ~free).any(), (path.name, name, np.nonzero(differs & ~free))
@@ -334,9 +296,8 @@ def _steps(path: Path, simulator: gpu_envs.Simulator) -> int:
 
 
 def _made(make: Callable[..., Any], config: Mapping[str, Any], **options: Any) -> Any:
-    parameters = {**config["parameters"], **config.get("evaluation_parameters", {}), **options}
-    parameters = {"max_episode_steps": EPISODE, **parameters}
-    return make(config["env"], arrays="torch", autoreset_mode="SameStep", **parameters)
+    options = {"max_episode_steps": EPISODE, **options}
+    return made(make, config, autoreset_mode="SameStep", **options)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
