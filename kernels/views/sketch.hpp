@@ -1,4 +1,5 @@
-// The picture of a grid that describes none (engine/simulator/sketch.hpp).
+// The picture of an environment that describes none, drawn from the grid that its columns make
+// (engine/simulator/sketch.hpp).
 #pragma once
 
 #include "engine/simulator/sketch.hpp"
@@ -11,7 +12,7 @@ inline Scene scene_of(const Sketch& sketch) {
   Board board = Board::of_cells(sketch.columns, sketch.rows);
   for (const Sketch::Mark& mark : sketch.marks) {
     const Sketch::Layer& layer = sketch.layers[size_t(mark.layer)];
-    // The kinds of a layer, or layers of one kind, go around the colours.
+    // A layer of several kinds has a colour for each kind; other layers have one colour each.
     const float turn = layer.kinds > 1 ? float(mark.kind) / float(layer.kinds)
                                        : float(mark.layer) / float(sketch.layers.size());
     const Rgb colour =

@@ -14,7 +14,7 @@
 
 namespace ge::views {
 
-/// The sketch of a grid whose environment has no view; none if there is no grid.
+/// What a world's columns show as a grid; none where they make no grid.
 inline std::optional<Sketch> sketch_of(Simulator& simulator, int64_t world) {
   const auto grid = find_grid(simulator.columns());
   if (!grid) return {};
@@ -22,7 +22,7 @@ inline std::optional<Sketch> sketch_of(Simulator& simulator, int64_t world) {
   simulator.read_records(world, 1, record.data());
   return sketch(*grid, record.data());
 }
-/// What a picture with this view shows; "" is the whole world.
+/// The scene of a world in a view such as "agent:0"; "" shows the whole world.
 inline Scene scene_of_world(Simulator& simulator, int64_t world, const std::string& view = "") {
   Scene scene;
   if (simulator.scene(world, scene, pictures::agent_of(view))) return scene;

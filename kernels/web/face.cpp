@@ -122,7 +122,7 @@ void take_outputs(Simulator& simulator) {
   all.actions.assign(size_t(simulator.action_count()), 0);
 }
 
-/// Red, green, blue as a canvas takes them: with a fourth byte that says opaque.
+/// A picture of red, green and blue as a canvas takes it: with a fourth byte that says opaque.
 uint8_t* as_canvas(const std::vector<uint8_t>& picture) {
   std::vector<uint8_t>& canvas = held().canvas;
   const size_t pixels = picture.size() / 3;
@@ -281,14 +281,14 @@ GE_PAGE_CALLS(ge_observe) int ge_observe() {
 GE_PAGE_CALLS(ge_layout) const char* ge_layout() {
   return call([] { return shown(made().layout()); });
 }
-/// One world as canonical bytes, the same on every machine.
+/// How many bytes ge_read_record writes of a world; they are the same on every machine.
 GE_PAGE_CALLS(ge_record_bytes) int ge_record_bytes() {
   return call([] { return int(made().record_bytes()); }, -1);
 }
 GE_PAGE_CALLS(ge_read_record) int ge_read_record(int world, void* to) {
   return call([&] { return made().read_records(checked_world(world), 1, to), 0; }, -1);
 }
-/// Everything that the simulator keeps; its address, and its length in ge_bytes.
+/// Saves everything that the simulator keeps. Returns its address; ge_bytes returns its length.
 GE_PAGE_CALLS(ge_save) const char* ge_save() {
   return call([] {
     const std::string all = save(made());
@@ -303,7 +303,7 @@ GE_PAGE_CALLS(ge_bytes) int ge_bytes() {
 GE_PAGE_CALLS(ge_load) int ge_load(const char* data, size_t bytes) {
   return call([&] { return load(made(), data, int64_t(bytes)), 0; }, -1);
 }
-/// A column in one world; its address, and its length in ge_bytes.
+/// Copies a column of all worlds. Returns its address; ge_bytes returns its length.
 GE_PAGE_CALLS(ge_column) const char* ge_column(const char* name, size_t name_bytes) {
   return call([&] {
     const Column& column = find_column(made(), std::string(name, name_bytes));
@@ -342,8 +342,8 @@ GE_PAGE_CALLS(ge_note_charts) int ge_note_charts(int world) {
         std::vector<float>& past = held().past;
         if (now.empty()) return 0;
         const size_t width = now.size();
-        // Another episode, or other charts: notes are dropped; so are those of later steps, where
-        // an earlier state was loaded.
+        // Notes of another episode or of other charts are dropped, and those of later steps where an
+        // earlier state was loaded.
         if (past.size() % width != 0 || (!past.empty() && past[0] != now[0])) past.clear();
         while (!past.empty() && past[past.size() - width + 1] >= now[1])
           past.resize(past.size() - width);

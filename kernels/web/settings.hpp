@@ -15,7 +15,7 @@
 
 namespace ge::web {
 
-/// Values by name, in the block's form.
+/// The names and values that a page has written into a block of bytes.
 inline Values values_in(std::string_view block) {
   Values values;
   const auto word = [&] {
@@ -48,7 +48,7 @@ inline int64_t whole_of(const std::string& name, const Value& value) {
   if (const int64_t* const n = std::get_if<int64_t>(&value)) return *n;
   throw Error(Fault::value, name + " must be a whole number");
 }
-/// A word of an enumeration.
+/// The value of an enumeration that a setting names.
 template <class E>
 E word_of(const std::string& name, const Value& value) {
   const std::string* const text = std::get_if<std::string>(&value);

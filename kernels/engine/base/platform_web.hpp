@@ -13,7 +13,7 @@
 
 namespace ge {
 
-/// Bytes of linear memory; it never shrinks.
+/// Bytes that a module for web pages has taken from its page. It never gives memory back.
 inline int64_t memory_taken() {
 #if defined(__wasm__)
   constexpr int64_t kPage = 65536;

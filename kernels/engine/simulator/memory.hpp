@@ -5,7 +5,7 @@
 
 namespace ge {
 
-/// Bytes that the system still has to give.
+/// Bytes that this process could get now, while other processes keep what they have.
 int64_t available_memory();
 /// Bytes that this process could get if no other process had any.
 int64_t total_memory();

@@ -1,4 +1,4 @@
-// See files.hpp, and simulator/files.hpp, whose functions read these files.
+// The files that a page has handed to its module, and how engine/simulator/files.hpp reads them.
 #include "engine/web/files.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Memory of a page's module: one linear memory that grows up to a limit, which the linker is told
-// too (GE_WEB_MEMORY, from the build).
+// Memory of a module for web pages. It grows up to GE_WEB_MEMORY bytes, a limit that the build
+// gives to the compiler and to the linker.
 #include "engine/simulator/memory.hpp"
 
 #include "engine/base/platform_web.hpp"
@@ -9,7 +9,8 @@ namespace ge {
 int64_t total_memory() {
   return GE_WEB_MEMORY;
 }
-/// Memory that the module never had: what it has and gave back is not counted.
+/// Bytes by which the module may still grow. Memory that it has taken and uses no longer is left
+/// out.
 int64_t available_memory() {
   return total_memory() - memory_taken();
 }

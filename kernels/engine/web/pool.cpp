@@ -1,4 +1,4 @@
-// The pool of a module for web pages: the one thread that there is does all parts.
+// The pool of threads in a module for web pages, which has one thread: it does all parts.
 #include "engine/simulator/pool.hpp"
 
 namespace ge {
@@ -9,7 +9,7 @@ int available_threads() {
 void run_parts(int64_t parts, int, PartFunction fn, void* context) {
   for (int64_t part = 0; part < parts; ++part) fn(context, part, 0);
 }
-/// As where the pool is busy: the caller does the work alone.
+/// Runs nothing and returns false, since a module has one thread: the caller does the work alone.
 bool run_crew(int, PartFunction, void*) {
   return false;
 }

@@ -1,4 +1,4 @@
-// No clocks around stages: a browser's profiler looks into a module.
+// A module for web pages does not time its stages; a browser's profiler does.
 #include "engine/cpu/stage_clock.hpp"
 
 namespace ge {
