@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "pictures/text.hpp"
 #include "voxel/hands.hpp"
 #include "voxel/timing.hpp"
 
@@ -13,23 +14,6 @@ namespace ge::voxel {
 
 /// Longest side of a map [cells]; levels are shorter.
 inline constexpr float kWidestMap = 512.0f;
-
-/// A drawing of cells; its first line is the highest row.
-struct MapText {
-  int width = 0, depth = 0;
-  std::vector<std::string> rows;
-  MapText(int w, int d) : width(w), depth(d), rows(size_t(d), std::string(size_t(w), ' ')) {}
-  void put(int x, int y, char mark) {
-    if (x >= 0 && x < width && y >= 0 && y < depth) rows[size_t(depth - 1 - y)][size_t(x)] = mark;
-  }
-  /// Only the part within the map is visited: a box that was set may be of any length.
-  void fill(const auto& box, char mark) {
-    const int x_end = within(box.high[0], width), y_end = within(box.high[1], depth);
-    for (int x = within(box.low[0], width); x < x_end; ++x)
-      for (int y = within(box.low[1], depth); y < y_end; ++y) put(x, y, mark);
-  }
-  static int within(float at, int end) { return to_int(clamp(at, 0.0f, float(end))); }
-};
 
 /// Texts of game M.
 template <class M, class Notes>
