@@ -15,6 +15,7 @@
 
 #include "engine/environment.hpp"
 #include "pictures/scene.hpp"
+#include "pictures/text.hpp"
 
 namespace gpu_envs::envs::micro {
 
@@ -135,6 +136,25 @@ struct Rules {
   }
 };
 
+// ---- the text
+
+/// The words of the first agents, and of the viewer, a line each.
+template <class S>
+std::string table(const World<S>& w, int viewer) {
+  constexpr int kListed = 20;
+  const int agents = w.params().agent_count;
+  std::string text = "agent: word 0, which is the reward, words 1 to 3\n";
+  for (int agent = 0; agent < agents; ++agent) {
+    if (agent >= kListed && agent != viewer) continue;
+    text += std::to_string(agent) + (agent == viewer ? " (you):" : ":");
+    for (const float word : get<typename S::Agent, Words>(w, agent).words)
+      text += " " + in_decimals(double(word), 4);
+    text += "\n";
+  }
+  if (agents > kListed) text += "and so on, " + std::to_string(agents) + " agents\n";
+  return text + step_text(w.step(), w.max_steps()) + "\n";
+}
+
 // ---- the picture
 
 /// Each agent as a tile with a bar per word: the first, which is the reward, stands out.
@@ -182,6 +202,7 @@ struct Environment {
       .fits = [](const Params& params) { return params.agent_count <= N; },
       .action_name = [](const Params&, int word) { return "raise word " + std::to_string(word); },
       .action_key = [](const Params&, int word) { return std::to_string(word); },
+      .text = [](const World<Schema>& w, int viewer) { return table<Schema>(w, viewer); },
       .scene = [](const World<Schema>& w) { return bars<Schema>(w); }};
 };
 

@@ -1,4 +1,4 @@
-"""What every shipped environment describes for people: a picture, a rate, names and keys."""
+"""What every shipped environment describes for people: a picture, a rate, a text, names, keys."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ SHIPPED = {
     for described in json.loads(file.read_text(encoding="utf-8"))
 }
 
+MOST_LETTERS = 8_000  # of a text, in a world of its usual size
 WITHOUT_KEYS = {
     "CovidEconomy-v0": "52 players choose levels from a list",
     "Hanabi-v0": "moves are chosen from a list of legal ones",
@@ -35,6 +36,23 @@ def test_it_is_drawn_at_a_rate_of_its_own(name: str, make_simulator: Any) -> Non
     for k in range(8):
         simulator.step(simulator.sample_actions(seed=k))
     assert not np.array_equal(simulator.render(1, size=(90, 160)), before)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.filterwarnings("ignore:.*actions were illegal")
+def test_its_text_follows_the_world_and_stays_small(name: str, make_simulator: Any) -> None:
+    assert SHIPPED[name]["text"]
+    simulator = make_simulator(name, 2)
+    simulator.reset(seed=5)
+    viewers = (-1, 0, simulator.agents_per_world - 1)
+    before = [simulator.text(1, viewer) for viewer in viewers]
+    for k in range(8):
+        simulator.step(simulator.sample_actions(seed=k))
+    after = [simulator.text(1, viewer) for viewer in viewers]
+    for earlier, later in zip(before, after, strict=True):
+        assert earlier != later
+        assert 50 < len(later) < MOST_LETTERS
+        assert later.endswith("\n")
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -10,6 +10,7 @@
 
 #include "envs/cartpole/physics.hpp"
 #include "envs/cartpole/picture.hpp"
+#include "envs/cartpole/text.hpp"
 
 namespace gpu_envs::envs::cartpole {
 
@@ -129,9 +130,14 @@ struct Environment {
                              .render_fps = 50};
   // How people see a world: `python -m gpu_envs render CartPole-v0`.
   static constexpr Hooks<Schema> hooks{
-      .action_name = &push_name<Params>, .action_key = &push_key<Params>, .scene = [](const W& w) {
-        return picture(get<Motion>(w).x, get<Motion>(w).angle);
-      }};
+      .action_name = &push_name<Params>,
+      .action_key = &push_key<Params>,
+      .text =
+          [](const W& w, int viewer) {
+            const bool knows_speeds = viewer < 0 || w.params().velocities;
+            return cart_text(get<Motion>(w), knows_speeds, w.step(), w.max_steps());
+          },
+      .scene = [](const W& w) { return picture(get<Motion>(w).x, get<Motion>(w).angle); }};
 };
 using Builds = ge::Builds<Build<"CartPole-v0", Environment>>;
 

@@ -10,7 +10,7 @@
 //
 // Parts: settings.hpp and presets.hpp (what a user sets and what becomes of it), tables.hpp (what
 // there is), level.hpp and layout.hpp (levels, drawn and by hand), rules.hpp, sight.hpp and
-// observe.hpp, scene.hpp and keys.hpp (for people).
+// observe.hpp, scene.hpp, text.hpp and keys.hpp (for people).
 #pragma once
 
 #include "envs/hide_seek/keys.hpp"
@@ -18,14 +18,10 @@
 #include "envs/hide_seek/observe.hpp"
 #include "envs/hide_seek/presets.hpp"
 #include "envs/hide_seek/scene.hpp"
+#include "envs/hide_seek/text.hpp"
 #include "physics/pipeline.hpp"
 
 namespace gpu_envs::envs::hide_seek {
-
-inline std::string agent_name(const Params& p, int agent) {
-  return is_hider(p, agent) ? "hider_" + std::to_string(agent)
-                            : "seeker_" + std::to_string(agent - p.hider_count);
-}
 
 template <class T>
 struct Environment {
@@ -50,6 +46,7 @@ struct Environment {
                                        .agent_name = &agent_name,
                                        .action_name = &act_name,
                                        .action_key = &act_key,
+                                       .text = &Texts<T>::world_text,
                                        .scene = &Scenes<T>::world_scene};
 };
 

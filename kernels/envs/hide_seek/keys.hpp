@@ -1,4 +1,4 @@
-// Names and keys of what an agent can do. Host only.
+// Names of agents, names and keys of what they can do. Host only.
 #pragma once
 
 #include <cstdlib>
@@ -7,6 +7,11 @@
 #include "envs/hide_seek/settings.hpp"
 
 namespace gpu_envs::envs::hide_seek {
+
+inline std::string agent_name(const Params& p, int agent) {
+  return is_hider(p, agent) ? "hider_" + std::to_string(agent)
+                            : "seeker_" + std::to_string(agent - p.hider_count);
+}
 
 /// Forces and a torque, in the order of Act: 11 categories each, the sixth rests.
 struct Force {

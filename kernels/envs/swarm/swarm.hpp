@@ -8,6 +8,7 @@
 #include "spatial/motion.hpp"
 #include "spatial/scene.hpp"
 #include "spatial/settings.hpp"
+#include "spatial/text.hpp"
 #include "spatial/vision.hpp"
 
 namespace gpu_envs::envs::swarm {

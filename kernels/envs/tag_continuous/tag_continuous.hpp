@@ -9,12 +9,13 @@
 //               implementation in NumPy
 //
 // Parts: settings.hpp and start.hpp (what a user sets and what becomes of it), rules.hpp,
-// observe.hpp, scene.hpp (for people).
+// observe.hpp, keys.hpp, scene.hpp and text.hpp (for people).
 #pragma once
 
 #include "envs/tag_continuous/keys.hpp"
 #include "envs/tag_continuous/observe.hpp"
 #include "envs/tag_continuous/scene.hpp"
+#include "envs/tag_continuous/text.hpp"
 
 namespace gpu_envs::envs::tag_continuous {
 
@@ -44,6 +45,7 @@ struct Environment {
           },
       .action_name = &change_name,
       .action_key = &change_key,
+      .text = &Texts<T>::world_text,
       .scene = &Picture<T>::world_scene};
 };
 

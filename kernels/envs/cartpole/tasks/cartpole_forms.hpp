@@ -115,6 +115,10 @@ struct Rules {
     row = {float(m.x), select(shown, float(m.velocity), 0.0f), float(m.angle),
            select(shown, float(m.spin), 0.0f)};
   }
+  static std::string text(const W& w, int viewer) {
+    const bool knows_speeds = viewer < 0 || w.params().velocities;
+    return cartpole::cart_text(get<Motion>(w), knows_speeds, w.step(), w.max_steps());
+  }
   static Scene scene(const W& w) {
     const auto m = get<Motion>(w);
     return cartpole::picture(float(m.x), float(m.angle));
@@ -135,6 +139,7 @@ struct Environment {
       .doc = Form::doc, .max_episode_steps = 500, .reward_threshold = 475, .render_fps = 50};
   static constexpr Hooks<Schema> hooks{.action_name = &cartpole::push_name<Params>,
                                        .action_key = &cartpole::push_key<Params>,
+                                       .text = &R::text,
                                        .scene = &R::scene};
 };
 using Builds = ge::Builds<Build<"CartPole64-v0", Environment<In64>>,

@@ -252,6 +252,13 @@ inline Scene scene(const W& w) {
   });
 }
 
+inline std::string text(const W& w, int viewer) {
+  return spatial::swarm_map<Model>(w, viewer, [](int) { return '\0'; }) + "\n" +
+         spatial::movement_text<Model>(w, "agents", 0, w.params().agent_count) + "\n" +
+         (viewer < 0 ? "" : spatial::viewer_text<Model>(w, viewer)) +
+         step_text(w.step(), w.max_steps()) + "\n";
+}
+
 // ---- the graphs
 
 struct Environment : swarm::Graphs<Model, &begin, &move, &pay, &observe> {
@@ -263,7 +270,7 @@ struct Environment : swarm::Graphs<Model, &begin, &move, &pay, &observe> {
       .max_episode_steps = 400,
       .agents = "agent_count",
       .render_fps = 20};
-  static constexpr Hooks<Schema> hooks{.scene = &scene};
+  static constexpr Hooks<Schema> hooks{.text = &text, .scene = &scene};
 };
 
 using Builds = ge::Builds<Build<"Flocking-v0", Environment>>;

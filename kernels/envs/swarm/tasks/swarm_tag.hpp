@@ -147,6 +147,37 @@ inline Scene scene(const W& w) {
   });
 }
 
+/// Number of chasers that touch a runner; -1 where there are too many pairs to try.
+inline int64_t touching_chasers(const W& w) {
+  constexpr int64_t kMostPairs = int64_t{1} << 25;
+  const Params& p = w.params();
+  if (int64_t{p.chaser_count} * (p.agent_count - p.chaser_count) > kMostPairs) return -1;
+  const auto place = [&w](int row) { return get<Players, Position>(w, row); };
+  const auto touch = [&p](const Position& a, const Position& b) {
+    const float dx = spatial::shortest(p.grid.square, b.x - a.x);
+    const float dy = spatial::shortest(p.grid.square, b.y - a.y);
+    return dx * dx + dy * dy <= p.touch_distance_squared;
+  };
+  int64_t touching = 0;
+  for (int chaser = 0; chaser < p.chaser_count; ++chaser) {
+    int runner = p.chaser_count;
+    while (runner < p.agent_count && !touch(place(chaser), place(runner))) ++runner;
+    touching += runner < p.agent_count;
+  }
+  return touching;
+}
+inline std::string text(const W& w, int viewer) {
+  const Params& p = w.params();
+  const int64_t touching = touching_chasers(w);
+  const auto mark = [&p](int agent) { return is_chaser(p, agent) ? 'C' : '\0'; };
+  return spatial::swarm_map<Model>(w, viewer, mark) + ", C chaser\n" +
+         spatial::movement_text<Model>(w, "chasers", 0, p.chaser_count) + "\n" +
+         spatial::movement_text<Model>(w, "runners", p.chaser_count, p.agent_count) + "\n" +
+         (touching < 0 ? "" : "chasers touching a runner: " + std::to_string(touching) + "\n") +
+         (viewer < 0 ? "" : spatial::viewer_text<Model>(w, viewer)) +
+         step_text(w.step(), w.max_steps()) + "\n";
+}
+
 // ---- the graphs
 
 struct Environment : swarm::Graphs<Model, &begin, &move, &pay, &observe> {
@@ -158,7 +189,7 @@ struct Environment : swarm::Graphs<Model, &begin, &move, &pay, &observe> {
       .max_episode_steps = 400,
       .agents = "chaser_count + runner_count",
       .render_fps = 20};
-  static constexpr Hooks<Schema> hooks{.agent_name = &agent_name, .scene = &scene};
+  static constexpr Hooks<Schema> hooks{.agent_name = &agent_name, .text = &text, .scene = &scene};
 };
 
 using Builds = ge::Builds<Build<"SwarmTag-v0", Environment>>;
