@@ -140,19 +140,20 @@ struct Rules {
 
 /// The words of the first agents, and of the viewer, a line each.
 template <class S>
-std::string table(const World<S>& w, int viewer) {
+GE_COLD std::string table(const World<S>& w, int viewer) {
   constexpr int kListed = 20;
   const int agents = w.params().agent_count;
   std::string text = "agent: word 0, which is the reward, words 1 to 3\n";
   for (int agent = 0; agent < agents; ++agent) {
     if (agent >= kListed && agent != viewer) continue;
-    text += std::to_string(agent) + (agent == viewer ? " (you):" : ":");
+    add_number(text, "", agent, 0, agent == viewer ? " (you):" : ":");
     for (const float word : get<typename S::Agent, Words>(w, agent).words)
-      text += " " + in_decimals(double(word), 4);
-    text += "\n";
+      add_number(text, " ", double(word), 4);
+    text += '\n';
   }
-  if (agents > kListed) text += "and so on, " + std::to_string(agents) + " agents\n";
-  return text + step_text(w.step(), w.max_steps()) + "\n";
+  if (agents > kListed) add_number(text, "and so on, ", agents, 0, " agents\n");
+  add_steps(text, w.step(), w.max_steps());
+  return text + "\n";
 }
 
 // ---- the picture

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "engine/maths/math.hpp"
 
@@ -12,11 +11,12 @@ namespace ge {
 
 /// A drawing of cells; its first line is the highest row.
 struct MapText {
-  int width = 0, depth = 0;
-  std::vector<std::string> rows;
-  MapText(int w, int d) : width(w), depth(d), rows(size_t(d), std::string(size_t(w), ' ')) {}
-  void put(int x, int y, char mark) {
-    if (x >= 0 && x < width && y >= 0 && y < depth) rows[size_t(depth - 1 - y)][size_t(x)] = mark;
+  int width, depth;
+  std::string cells;  // line by line
+  MapText(int w, int d) : width(w), depth(d), cells(size_t(w) * size_t(d), ' ') {}
+  GE_COLD void put(int x, int y, char mark) {
+    if (x >= 0 && x < width && y >= 0 && y < depth)
+      cells[size_t((depth - 1 - y) * width + x)] = mark;
   }
   /// Only the part within the map is visited: a box that was set may be of any length.
   void fill(const auto& box, char mark) {
@@ -26,16 +26,21 @@ struct MapText {
   }
   static int within(float at, int end) { return to_int(clamp(at, 0.0f, float(end))); }
   /// The lines, without the spaces at their ends.
-  std::string text() const {
+  GE_COLD std::string text() const {
     std::string all;
-    for (const std::string& row : rows) all += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
+    for (size_t at = 0; at < cells.size(); at += size_t(width)) {
+      all.append(cells, at, size_t(width));
+      while (!all.empty() && all.back() == ' ') all.pop_back();
+      all += '\n';
+    }
     return all;
   }
   /// The lines in a frame.
-  std::string framed() const {
+  GE_COLD std::string framed() const {
     const std::string edge = "+" + std::string(size_t(width), '-') + "+\n";
     std::string all = edge;
-    for (const std::string& row : rows) all.append("|").append(row).append("|\n");
+    for (size_t at = 0; at < cells.size(); at += size_t(width))
+      all.append("|").append(cells, at, size_t(width)).append("|\n");
     return all + edge;
   }
 };
@@ -51,9 +56,9 @@ struct PlaneText : MapText {
       : MapText(w, d), low(lowest), high(highest) {}
   int column(float x) const { return within(share(x, low.x, high.x) * float(width), width - 1); }
   int row(float y) const { return within(share(y, low.y, high.y) * float(depth), depth - 1); }
-  void mark(float x, float y, char mark) { put(column(x), row(y), mark); }
+  GE_COLD void mark(float x, float y, char mark) { put(column(x), row(y), mark); }
   /// Marks all cells that a rectangle touches.
-  void cover(Point2 from, Point2 to, char mark) {
+  GE_COLD void cover(Point2 from, Point2 to, char mark) {
     for (int x = column(from.x); x <= column(to.x); ++x)
       for (int y = row(from.y); y <= row(to.y); ++y) put(x, y, mark);
   }
@@ -68,7 +73,7 @@ struct PlaneText : MapText {
 };
 
 /// "-3.40": a number rounded to some decimals.
-inline std::string in_decimals(double number, int places) {
+GE_COLD inline std::string in_decimals(double number, int places) {
   constexpr int64_t kMost = 1000000000;
   if (number != number) return "no number";
   if (abs(number) > double(kMost))
@@ -76,18 +81,24 @@ inline std::string in_decimals(double number, int places) {
   int64_t scale = 1;
   for (int k = 0; k < places; ++k) scale *= 10;
   const auto units = int64_t(abs(number) * double(scale) + 0.5);
-  const std::string sign = number < 0 && units > 0 ? "-" : "";
-  const std::string whole = sign + std::to_string(units / scale);
-  if (places == 0) return whole;
+  std::string text = number < 0 && units > 0 ? "-" : "";
+  text += std::to_string(units / scale);
+  if (places == 0) return text;
   const std::string rest = std::to_string(units % scale);
-  return whole + "." + std::string(size_t(places) - rest.size(), '0') + rest;
+  return text.append(1, '.').append(size_t(places) - rest.size(), '0').append(rest);
 }
-inline std::string in_degrees(double radians, int places) {
-  return in_decimals(radians * 57.29577951308232, places) + " degrees";
+/// Adds ", velocity -0.50 m/s": a number between two pieces of text.
+GE_COLD inline void add_number(std::string& text, const char* before, double number, int places,
+                               const char* behind = "") {
+  text.append(before).append(in_decimals(number, places)).append(behind);
 }
-/// "step 12 of 500"
-inline std::string step_text(int64_t step, int64_t limit) {
-  return "step " + std::to_string(step) + (limit == 0 ? "" : " of " + std::to_string(limit));
+inline double degrees(double radians) {
+  return radians * 57.29577951308232;
+}
+/// Adds "step 12 of 500".
+GE_COLD inline void add_steps(std::string& text, int64_t step, int64_t limit) {
+  text.append("step ").append(std::to_string(step));
+  if (limit != 0) text.append(" of ").append(std::to_string(limit));
 }
 
 }  // namespace ge

@@ -13,7 +13,7 @@ namespace ge::spatial {
 /// The square from above. A digit counts the agents of its cell; `mark_of(row)` is a character
 /// that hides digits, or 0 for an agent that is counted. The viewer, if any, is an @.
 template <class M, class Mark>
-std::string swarm_map(const WorldOf<M>& w, int viewer, const Mark& mark_of) {
+GE_COLD std::string swarm_map(const WorldOf<M>& w, int viewer, const Mark& mark_of) {
   constexpr int kWidth = 48, kDepth = 24, kDigits = 9;
   const float side = M::grid(w.params()).square.side;
   PlaneText map(kWidth, kDepth, {0, 0}, {side, side});
@@ -33,15 +33,16 @@ std::string swarm_map(const WorldOf<M>& w, int viewer, const Mark& mark_of) {
   for (int row = 0; row < agents; ++row)
     if (const char mark = mark_of(row)) map.mark(place(row).x, place(row).y, mark);
   if (viewer >= 0) map.mark(place(viewer).x, place(viewer).y, '@');
-  return map.framed() + "1 to 9: agents of a cell" +
-         (unit == 1 ? "" : ", divided by " + std::to_string(unit) + " and rounded up") +
-         (viewer >= 0 ? ", @ you" : "");
+  std::string text = map.framed() + "1 to 9: agents of a cell";
+  if (unit > 1) add_number(text, ", divided by ", double(unit), 0, " and rounded up");
+  return text + (viewer >= 0 ? ", @ you" : "");
 }
 
-/// "20 runners, mean speed 0.0100 sides a step, order 0.12 ...": the order is the length of the mean
-/// of all directions.
+/// Adds a line such as "20 runners, mean speed 0.0100 sides a step, order 0.12 ...": the order is
+/// the length of the mean of all directions.
 template <class M>
-std::string movement_text(const WorldOf<M>& w, const char* name, int first, int end) {
+GE_COLD void add_movement(std::string& text, const WorldOf<M>& w, const char* name, int first,
+                          int end) {
   const double side = double(M::grid(w.params()).square.side);
   double speed = 0, x = 0, y = 0;
   for (int row = first; row < end; ++row) {
@@ -51,22 +52,24 @@ std::string movement_text(const WorldOf<M>& w, const char* name, int first, int 
     speed += double(course.speed), x += cosine, y += sine;
   }
   const int count = end - first;
-  std::string text = std::to_string(count) + " " + name;
-  if (count == 0) return text;
-  return text + ", mean speed " + in_decimals(speed / (side * count), 4) + " sides a step, order " +
-         in_decimals(sqrt(x * x + y * y) / count, 2) + " (1: all head the same way)";
+  add_number(text, "", count, 0, name);
+  if (count > 0) {
+    add_number(text, ", mean speed ", speed / (side * count), 4, " sides a step");
+    add_number(text, ", order ", sqrt(x * x + y * y) / count, 2, " (1: all head the same way)");
+  }
+  text += '\n';
 }
 
-/// "you: at 0.52 0.13, heading 90 degrees, speed 0.0100": in sides of the square.
+/// Adds "you: at 0.52 0.13, heading 90 degrees, speed 0.0100": in sides of the square.
 template <class M>
-std::string viewer_text(const WorldOf<M>& w, int viewer) {
+GE_COLD void add_viewer(std::string& text, const WorldOf<M>& w, int viewer) {
   const double side = double(M::grid(w.params()).square.side);
   const Position at = get<typename M::Agents, Position>(w, viewer);
   const Course course = get<typename M::Agents, Course>(w, viewer);
-  return "you: at " + in_decimals(double(at.x) / side, 2) + " " +
-         in_decimals(double(at.y) / side, 2) + ", heading " +
-         in_degrees(double(course.heading), 0) + ", speed " +
-         in_decimals(double(course.speed) / side, 4) + "\n";
+  add_number(text, "you: at ", double(at.x) / side, 2);
+  add_number(text, " ", double(at.y) / side, 2);
+  add_number(text, ", heading ", degrees(double(course.heading)), 0, " degrees");
+  add_number(text, ", speed ", double(course.speed) / side, 4, "\n");
 }
 
 }  // namespace ge::spatial

@@ -85,10 +85,8 @@ struct Texts {
                 std::to_string(at.x) + " " + std::to_string(at.y) + " " + std::to_string(at.z) +
                 (carries ? ", carries a box" : "") + Notes::note(w, k) + "\n";
     }
-    std::string text;
-    for (const std::string& row : map.rows) text += row + "\n";
     const auto timer = get<Timer>(w);
-    return text + legend() + agents + "step " + std::to_string(w.step()) + ", " +
+    return map.text() + legend() + agents + "step " + std::to_string(w.step()) + ", " +
            std::to_string(timer.length - timer.passed) + " left" +
            (timer.solved != 0 ? ", solved" : "") + Notes::summary(w) + "\n";
   }

@@ -12,6 +12,16 @@ inline ge::Solid box(float x, float y, float z) {
   return solid;
 }
 
+struct Lean {
+  float sine, cosine;
+};
+/// Not inlined, to keep modules for web pages small.
+GE_COLD inline Lean lean_of(float angle) {
+  Lean lean{};
+  ge::sincos(angle, lean.sine, lean.cosine);
+  return lean;
+}
+
 inline ge::Scene picture(float x, float angle) {
   using namespace ge;
   const float length = Physics<float>::half_length, limit = Physics<float>::x_limit;
@@ -24,13 +34,11 @@ inline ge::Scene picture(float x, float angle) {
   Solid cart = box(0.25f, 0.16f, 0.12f);
   cart.position[0] = x, cart.position[2] = kTop - 0.12f, cart.colour = palette::kBlue;
   Solid pole = box(0.045f, 0, length - 0.045f);
-  float sine, cosine;
-  ge::sincos(angle, sine, cosine);
+  const Lean lean = lean_of(angle), half = lean_of(0.5f * angle);
   pole.shape = Solid::kCapsule, pole.colour = palette::kBox;
-  pole.position[0] = x + length * sine, pole.position[1] = -0.2f;
-  pole.position[2] = kTop - 0.1f + length * cosine;
-  ge::sincos(0.5f * angle, sine, cosine);
-  pole.orientation[0] = cosine, pole.orientation[2] = sine;
+  pole.position[0] = x + length * lean.sine, pole.position[1] = -0.2f;
+  pole.position[2] = kTop - 0.1f + length * lean.cosine;
+  pole.orientation[0] = half.cosine, pole.orientation[2] = half.sine;
   scene.solids = {floor, track, cart, pole};
   for (const float side : {-1.0f, 1.0f}) {
     Solid post = box(0.04f, 0.1f, 0.5f * kTrack + 0.06f);

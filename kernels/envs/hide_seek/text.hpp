@@ -16,13 +16,13 @@ inline char letter_of(const Params& p, int agent) {
   return is_hider(p, agent) ? char('A' + agent) : char('a' + agent - p.hider_count);
 }
 /// "B", "box 0", "ramp 1"
-inline std::string name_of(const Params& p, int row) {
+GE_COLD inline std::string name_of(const Params& p, int row) {
   if (row < p.agent_count) return {letter_of(p, row)};
   return row < p.first_ramp ? "box " + std::to_string(row - p.first_box)
                             : "ramp " + std::to_string(row - p.first_ramp);
 }
 /// Where a direction points on the map, one of eight.
-inline const char* direction_of(Vec3 ahead) {
+GE_COLD inline const char* direction_of(Vec3 ahead) {
   constexpr const char* kNames[] = {"up",   "up left",    "left",  "down left",
                                     "down", "down right", "right", "up right"};
   constexpr float kPerTurn = 1.2732395f;  // eighths in a radian
@@ -40,7 +40,7 @@ struct Texts {
   // ---- what is seen
 
   /// Whether a body is in the observer's cone and nothing is in front of its middle.
-  static bool sees(const W& w, int observer, int row) {
+  static GE_COLD bool sees(const W& w, int observer, int row) {
     const auto view = Senses<T>::view(w, observer, row);
     if (!any_of(both(view.wanted, lane_numbers() < 1.0f))) return false;
     const Vec3 target = physics::vec(get<Bodies, Pose>(w, row).position);
@@ -48,7 +48,7 @@ struct Texts {
     return physics::first_hit<Model<T>>(w, ray, 1.0f, observer).row == row;
   }
   /// Whether a body is in the text for this viewer.
-  static bool shows(const W& w, int viewer, int row) {
+  static GE_COLD bool shows(const W& w, int viewer, int row) {
     return Senses<T>::is_there(w, row) &&
            (viewer < 0 || row == viewer || w.params().masked == 0 || sees(w, viewer, row));
   }
@@ -63,7 +63,7 @@ struct Texts {
 
   // ---- the map
 
-  static void add_walls(const W& w, PlaneText& map) {
+  static GE_COLD void add_walls(const W& w, PlaneText& map) {
     for (int k = 0; k < row_count<Statics>(w); ++k) {
       const auto wall = get<Statics, physics::Static>(w, k);
       if (wall.kind == kPlaneKind) continue;
@@ -72,7 +72,7 @@ struct Texts {
     }
   }
   /// Marks the cells whose middle is in the body, cut through its origin, and that of its origin.
-  static void add_object(const W& w, int row, PlaneText& map) {
+  static GE_COLD void add_object(const W& w, int row, PlaneText& map) {
     const Params& p = w.params();
     const Body body = get<Bodies, Body>(w, row);
     const Pose pose = get<Bodies, Pose>(w, row);
@@ -91,7 +91,7 @@ struct Texts {
       }
     map.mark(pose.position[0], pose.position[1], mark);
   }
-  static std::string map_text(const W& w, int viewer) {
+  static GE_COLD std::string map_text(const W& w, int viewer) {
     const Params& p = w.params();
     const float half = p.arena_half + 2.0f * p.wall_half;
     PlaneText map(48, 24, {-half, -half}, {half, half});
@@ -109,15 +109,15 @@ struct Texts {
   // ---- the lines below it
 
   /// "A hider_0 at -3.2 5.1, looks up left, sees B, box 2; holds box 0"
-  static std::string agent_text(const W& w, int agent, int viewer) {
+  static GE_COLD std::string agent_text(const W& w, int agent, int viewer) {
     const Params& p = w.params();
     const std::string name = name_of(p, agent) + " " + agent_name(p, agent);
     if (!shows(w, viewer, agent)) return name + " is not seen\n";
     const Pose pose = get<Bodies, Pose>(w, agent);
-    std::string text = name + (agent == viewer ? " (you)" : "") + " at " +
-                       in_decimals(double(pose.position[0]), 1) + " " +
-                       in_decimals(double(pose.position[1]), 1) + ", looks " +
-                       direction_of(facing(pose));
+    std::string text = name + (agent == viewer ? " (you)" : "");
+    add_number(text, " at ", double(pose.position[0]), 1);
+    add_number(text, " ", double(pose.position[1]), 1, ", looks ");
+    text += direction_of(facing(pose));
     if (viewer < 0 || agent == viewer)
       text += ", sees " +
               list(w, 0, p.body_count, "nothing", [&](int row) { return sees(w, agent, row); });
@@ -127,7 +127,7 @@ struct Texts {
           "; holds " + (shows(w, viewer, int(joint.b)) ? name_of(p, int(joint.b)) : "something");
     return text + "\n";
   }
-  static std::string locks_text(const W& w, int viewer) {
+  static GE_COLD std::string locks_text(const W& w, int viewer) {
     const Params& p = w.params();
     constexpr const char* kBy[] = {"", " by seekers", " by hiders"};  // by Team
     std::string names;
@@ -139,7 +139,7 @@ struct Texts {
     return "locked: " + (names.empty() ? "nothing" : names) + "\n";
   }
   /// What decides the rewards.
-  static std::string hunt_text(const W& w) {
+  static GE_COLD std::string hunt_text(const W& w) {
     const Params& p = w.params();
     return "seekers see: " +
            list(w, 0, p.hider_count, "no hider",
@@ -150,15 +150,7 @@ struct Texts {
                 }) +
            "\n";
   }
-  static std::string time_text(const W& w) {
-    const int64_t left = int64_t{w.params().preparation_steps} - int64_t(w.step());
-    return step_text(w.step(), w.max_steps()) +
-           (left > 0
-                ? ", preparation: seekers are frozen for " + std::to_string(left) + " more steps\n"
-                : ", seekers are on the hunt\n");
-  }
-
-  static std::string world_text(const W& w, int viewer) {
+  static GE_COLD std::string world_text(const W& w, int viewer) {
     const Params& p = w.params();
     std::string text = map_text(w, viewer) +
                        "A, B hiders, a, b seekers, # wall, + box, * locked box, / ramp, % locked "
@@ -166,7 +158,11 @@ struct Texts {
     for (int agent = 0; agent < p.agent_count; ++agent) text += agent_text(w, agent, viewer);
     text += locks_text(w, viewer);
     if (viewer < 0 || p.masked == 0) text += hunt_text(w);
-    return text + time_text(w);
+    add_steps(text, w.step(), w.max_steps());
+    const int64_t left = int64_t{p.preparation_steps} - int64_t(w.step());
+    if (left <= 0) return text + ", seekers are on the hunt\n";
+    add_number(text, ", preparation: seekers are frozen for ", double(left), 0, " more steps\n");
+    return text;
   }
 };
 

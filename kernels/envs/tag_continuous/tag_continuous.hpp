@@ -45,7 +45,7 @@ struct Environment {
           },
       .action_name = &change_name,
       .action_key = &change_key,
-      .text = &Texts<T>::world_text,
+      .text = &world_text<T>,
       .scene = &Picture<T>::world_scene};
 };
 

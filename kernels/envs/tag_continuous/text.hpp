@@ -3,63 +3,66 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "envs/tag_continuous/rules.hpp"
 #include "pictures/text.hpp"
 
 namespace gpu_envs::envs::tag_continuous {
 
-template <class T>
-struct Texts {
-  using W = World<Schema<T>>;
-  using Players = typename Schema<T>::Agent;
-
-  static constexpr int kListed = 20;  // agents of a world in which each has a line
-
-  static bool is_tagging(const W& w, int agent) { return get<Players, Role>(w, agent).value != 0; }
-  static bool plays(const W& w, int agent) { return get<Players, InGame>(w, agent).value != 0; }
-
-  /// Agents in the game are drawn over those that left, taggers over runners, the viewer over all.
-  static std::string map_text(const W& w, int viewer) {
-    const Params& p = w.params();
-    PlaneText map(48, 24, {0, 0}, {p.side, p.side});
-    const auto mark = [&](int agent, char with) {
-      map.mark(get<Players, X>(w, agent).value, get<Players, Y>(w, agent).value, with);
-    };
-    for (const char layer : {'x', 'r', 'T'})
-      for (int agent = 0; agent < p.agent_count; ++agent)
-        if (layer == (!plays(w, agent) ? 'x' : is_tagging(w, agent) ? 'T' : 'r'))
-          mark(agent, layer);
-    if (viewer >= 0) mark(viewer, '@');
-    return map.framed();
-  }
-  static std::string agent_text(const W& w, int agent, int viewer) {
-    const bool tagging = is_tagging(w, agent);
-    return (tagging ? "tagger_" : "runner_") + std::to_string(agent) +
-           (agent == viewer ? " (you)" : "") + " at " +
-           in_decimals(double(get<Players, X>(w, agent).value), 2) + " " +
-           in_decimals(double(get<Players, Y>(w, agent).value), 2) +
-           (!plays(w, agent)
-                ? ", tagged and out\n"
-                : ", heading " + in_degrees(double(get<Players, Heading>(w, agent).value), 0) +
-                      ", speed " + in_decimals(double(get<Players, Speed>(w, agent).value), 3) +
-                      "\n");
-  }
-
-  static std::string world_text(const W& w, int viewer) {
-    const int agents = w.params().agent_count;
-    int taggers = 0, running = 0;
-    std::string lines;
-    for (int agent = 0; agent < agents; ++agent) {
-      taggers += is_tagging(w, agent);
-      running += !is_tagging(w, agent) && plays(w, agent);
-      if (agents <= kListed || agent == viewer) lines += agent_text(w, agent, viewer);
-    }
-    return map_text(w, viewer) + "T tagger, r runner, x tagged and out" +
-           (viewer < 0 ? "" : ", @ you") + "\n" + lines + "taggers " + std::to_string(taggers) +
-           ", runners in the game " + std::to_string(running) + " of " +
-           std::to_string(agents - taggers) + "\n" + step_text(w.step(), w.max_steps()) + "\n";
-  }
+/// What a text tells of an agent.
+struct Told {
+  float x, y, heading, speed;
+  bool tags, plays;
+  char mark() const { return !plays ? 'x' : tags ? 'T' : 'r'; }
 };
+
+/// Agents in the game are drawn over those that left, taggers over runners, the viewer over all.
+GE_COLD inline std::string map_of(const std::vector<Told>& agents, float side, int viewer) {
+  PlaneText map(48, 24, {0, 0}, {side, side});
+  for (const char layer : {'x', 'r', 'T'})
+    for (const Told& agent : agents)
+      if (layer == agent.mark()) map.mark(agent.x, agent.y, layer);
+  if (viewer >= 0) map.mark(agents[size_t(viewer)].x, agents[size_t(viewer)].y, '@');
+  return map.framed() + "T tagger, r runner, x tagged and out" + (viewer < 0 ? "\n" : ", @ you\n");
+}
+/// The lines below the map: of each agent of a small world, of the viewer in others.
+GE_COLD inline std::string lines_of(const std::vector<Told>& agents, int viewer) {
+  constexpr int kListed = 20;
+  const int count = int(agents.size());
+  int taggers = 0, running = 0;
+  std::string text;
+  for (int k = 0; k < count; ++k) {
+    const Told& agent = agents[size_t(k)];
+    taggers += agent.tags, running += agent.mark() == 'r';
+    if (count > kListed && k != viewer) continue;
+    add_number(text, agent.tags ? "tagger_" : "runner_", k, 0, k == viewer ? " (you)" : "");
+    add_number(text, " at ", double(agent.x), 2);
+    add_number(text, " ", double(agent.y), 2, agent.plays ? "" : ", tagged and out");
+    if (agent.plays) {
+      add_number(text, ", heading ", degrees(double(agent.heading)), 0, " degrees");
+      add_number(text, ", speed ", double(agent.speed), 3);
+    }
+    text += '\n';
+  }
+  add_number(text, "taggers ", taggers, 0);
+  add_number(text, ", runners in the game ", running, 0);
+  add_number(text, " of ", count - taggers, 0, "\n");
+  return text;
+}
+
+template <class T>
+GE_COLD std::string world_text(const World<Schema<T>>& w, int viewer) {
+  using Players = typename Schema<T>::Agent;
+  std::vector<Told> agents;
+  for (int agent = 0; agent < w.params().agent_count; ++agent)
+    agents.push_back({get<Players, X>(w, agent).value, get<Players, Y>(w, agent).value,
+                      get<Players, Heading>(w, agent).value, get<Players, Speed>(w, agent).value,
+                      get<Players, Role>(w, agent).value != 0,
+                      get<Players, InGame>(w, agent).value != 0});
+  std::string text = map_of(agents, w.params().side, viewer) + lines_of(agents, viewer);
+  add_steps(text, w.step(), w.max_steps());
+  return text + "\n";
+}
 
 }  // namespace gpu_envs::envs::tag_continuous

@@ -58,7 +58,6 @@ GE_TEST(decimals_are_rounded_and_padded) {
   CHECK_EQ(in_decimals(-0.004, 2), "0.00");
   CHECK_EQ(in_decimals(9.999, 2), "10.00");
   CHECK_EQ(in_decimals(-7.6, 0), "-8");
-  CHECK_EQ(in_degrees(3.14159265, 0), "180 degrees");
 }
 
 GE_TEST(numbers_that_are_huge_or_none_are_words) {
@@ -69,8 +68,16 @@ GE_TEST(numbers_that_are_huge_or_none_are_words) {
 }
 
 GE_TEST(steps_without_a_limit_have_none) {
-  CHECK_EQ(step_text(3, 0), "step 3");
-  CHECK_EQ(step_text(3, 500), "step 3 of 500");
+  std::string text;
+  add_steps(text, 3, 500);
+  add_steps(text, 4, 0);
+  CHECK_EQ(text, "step 3 of 500step 4");
+}
+GE_TEST(numbers_stand_between_what_is_before_and_behind) {
+  std::string text = "pole";
+  add_number(text, ": ", degrees(3.14159265), 0, " degrees");
+  add_number(text, ", ", -0.5, 2);
+  CHECK_EQ(text, "pole: 180 degrees, -0.50");
 }
 
 }  // namespace

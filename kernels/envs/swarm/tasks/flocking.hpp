@@ -253,10 +253,11 @@ inline Scene scene(const W& w) {
 }
 
 inline std::string text(const W& w, int viewer) {
-  return spatial::swarm_map<Model>(w, viewer, [](int) { return '\0'; }) + "\n" +
-         spatial::movement_text<Model>(w, "agents", 0, w.params().agent_count) + "\n" +
-         (viewer < 0 ? "" : spatial::viewer_text<Model>(w, viewer)) +
-         step_text(w.step(), w.max_steps()) + "\n";
+  std::string text = spatial::swarm_map<Model>(w, viewer, [](int) { return '\0'; }) + "\n";
+  spatial::add_movement<Model>(text, w, " agents", 0, w.params().agent_count);
+  if (viewer >= 0) spatial::add_viewer<Model>(text, w, viewer);
+  add_steps(text, w.step(), w.max_steps());
+  return text + "\n";
 }
 
 // ---- the graphs

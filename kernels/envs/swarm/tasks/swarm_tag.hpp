@@ -168,14 +168,15 @@ inline int64_t touching_chasers(const W& w) {
 }
 inline std::string text(const W& w, int viewer) {
   const Params& p = w.params();
-  const int64_t touching = touching_chasers(w);
   const auto mark = [&p](int agent) { return is_chaser(p, agent) ? 'C' : '\0'; };
-  return spatial::swarm_map<Model>(w, viewer, mark) + ", C chaser\n" +
-         spatial::movement_text<Model>(w, "chasers", 0, p.chaser_count) + "\n" +
-         spatial::movement_text<Model>(w, "runners", p.chaser_count, p.agent_count) + "\n" +
-         (touching < 0 ? "" : "chasers touching a runner: " + std::to_string(touching) + "\n") +
-         (viewer < 0 ? "" : spatial::viewer_text<Model>(w, viewer)) +
-         step_text(w.step(), w.max_steps()) + "\n";
+  std::string text = spatial::swarm_map<Model>(w, viewer, mark) + ", C chaser\n";
+  spatial::add_movement<Model>(text, w, " chasers", 0, p.chaser_count);
+  spatial::add_movement<Model>(text, w, " runners", p.chaser_count, p.agent_count);
+  const int64_t touching = touching_chasers(w);
+  if (touching >= 0) add_number(text, "chasers touching a runner: ", double(touching), 0, "\n");
+  if (viewer >= 0) spatial::add_viewer<Model>(text, w, viewer);
+  add_steps(text, w.step(), w.max_steps());
+  return text + "\n";
 }
 
 // ---- the graphs
