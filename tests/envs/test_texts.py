@@ -127,6 +127,15 @@ def test_a_swarm_at_tag_marks_chasers_and_counts_touches(make_simulator: Make) -
     assert len(counts) > 2
 
 
+@pytest.mark.parametrize(("x", "touching"), [(0.005, 1), (0.02, 0)])
+def test_a_touch_over_the_edge_counts(make_simulator: Make, x: float, touching: int) -> None:
+    simulator = make_simulator("SwarmTag-v0", 1, profile="floxs", chaser_count=1, runner_count=1)
+    simulator.reset(seed=3)
+    place, none = np.array([0.995, x], np.float32), np.zeros(2, np.float32)
+    swarms.place(simulator, swarms.Swarm(place, none, none, none))
+    assert f"\nchasers touching a runner: {touching}\n" in simulator.text(0)
+
+
 def test_one_kind_alone_has_a_text(make_simulator: Make) -> None:
     simulator = make_simulator("SwarmTag-v0", 1, chaser_count=0, runner_count=2)
     simulator.reset(seed=3)
