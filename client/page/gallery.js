@@ -100,7 +100,8 @@ export class Gallery {
     stage.canvas.setAttribute("aria-hidden", "true"); // the link names the environment
     try {
       const { module, data, policies, id } = environment;
-      await stage.session.ask("load", { sources: { module, data } }, true);
+      const later = policies.map(({ file }) => file);
+      await stage.session.ask("load", { sources: { module, data }, later }, true);
       const [first] = policies;
       const told = first && (await stage.session.ask("policy", first, true));
       const limit = told?.settings.max_episode_steps;

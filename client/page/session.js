@@ -17,20 +17,6 @@ export class Ended extends Error {
 
 const PATIENCE = 10_000; // milliseconds for an answer; loading has no limit
 
-const fresh = () => new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-
-/** A worker that the first session takes. @type {Worker | null} */
-let early = null;
-
-/** Load a worker before a session asks for one. */
-export function prepare() {
-  const worker = fresh();
-  early = worker;
-  worker.addEventListener("error", () => {
-    if (early === worker) early = null; // the session starts its own, and tells how that failed
-  });
-}
-
 export class Session {
   constructor() {
     /** @type {Worker | null} */
@@ -43,8 +29,7 @@ export class Session {
   }
 
   #start() {
-    const worker = early ?? fresh();
-    early = null;
+    const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
     worker.addEventListener("message", ({ data }) => this.#answered(data));
     worker.addEventListener("error", (event) => {
       event.preventDefault();

@@ -100,7 +100,13 @@ export class Stage {
     this.rate = found.instance.render_fps ?? 30;
     const [rows, columns] = found.size ?? [9, 16];
     this.height = Math.round((WIDTH * rows) / columns);
-    if (!found.views.includes(this.view)) this.view = "";
+    const look = async () => {
+      found.views = await this.session.ask("views", {}, true);
+      if (!found.views.includes(this.view)) this.view = "";
+    };
+    // A view may hide something, so no other one stands in for it. To find all takes long.
+    const isOwn = this.view === "";
+    if (!isOwn) await look();
     this.waits = false;
     const earlier = this.hands;
     this.hands = [];
@@ -108,6 +114,7 @@ export class Stage {
     for (const hand of earlier) if (this.#has(hand.agent)) this.addHand(hand.agent).follow(hand);
     this.#nameCanvas();
     await this.draw({ isRough: true });
+    if (isOwn) await look();
     return found;
   }
 
@@ -266,9 +273,11 @@ export class Stage {
    * @param {{isRough?: boolean}} [how]
    */
   async draw({ isRough = false } = {}) {
-    const { made: world, width, height, view } = this;
+    const { made: world, view } = this;
+    const share = isRough ? 0.5 : 1;
+    const size = { width: share * this.width, height: Math.round(share * this.height) };
     const time = isRough ? this.#time : 0;
-    const picture = await this.session.ask("picture", { width, height, view, time }, true);
+    const picture = await this.session.ask("picture", { ...size, view, time }, true);
     if (picture === null) this.isBest = true;
     if (this.made === world && this.view === view) this.#show(picture);
   }

@@ -26,8 +26,17 @@ async function environments() {
   }));
 }
 
+/** Wait for the parts of the page that are filled. */
+async function parsed() {
+  const part = document.querySelector("[data-gallery], [data-environment]");
+  if (document.readyState !== "loading" || part?.nextElementSibling) return;
+  await new Promise((resolve) => {
+    document.addEventListener("DOMContentLoaded", resolve);
+  });
+}
+
 try {
-  const all = await environments();
+  const [all] = await Promise.all([environments(), parsed()]);
   for (const element of document.querySelectorAll("[data-gallery]"))
     new Gallery(/** @type {HTMLElement} */ (element), all).start();
   for (const element of document.querySelectorAll("[data-environment]")) {

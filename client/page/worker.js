@@ -156,11 +156,11 @@ function stateOf(own) {
 const calls = {
   /**
    * Start the module. What else will be asked for is fetched meanwhile.
-   * @param {{sources: Sources, later?: File[]}} given
+   * @param {{sources: Sources, later: File[]}} given
    */
   async load(given) {
     sources = given.sources;
-    for (const file of [...sources.data, ...(given.later ?? [])]) held(file);
+    for (const file of [...sources.data, ...given.later]) held(file);
     module = await started();
     return JSON.parse(module.text("ge_describe"));
   },
@@ -218,10 +218,13 @@ const calls = {
       names: simulator.actionNames(),
       keys: simulator.actionKeys(),
       size: simulator.instance.scene ? simulator.pictureSize(0) : null,
-      views: viewsOf(next),
       refused,
       facts: facts(),
     };
+  },
+
+  views() {
+    return viewsOf(made());
   },
 
   /** @param {{group: string, player: string}} given */

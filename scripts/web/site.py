@@ -203,14 +203,10 @@ def imported(first: Path) -> list[Path]:
     return found
 
 
-def _preloads(up: str, is_live: bool) -> list[str]:
+def _preloads(up: str) -> list[str]:
     """Return links by which a browser loads at once what it would find one after the other."""
-    firsts = ["early.js", "start.js"] if is_live else ["start.js"]
     lines = [f'<link rel="preload" as="fetch" crossorigin href="{up}environments.json">']
-    if is_live:
-        lines.insert(0, f'<script type="module" async src="{up}client/page/early.js"></script>')
-    modules = [path for name in firsts for path in imported(CLIENT / "page" / name)]
-    for path in dict.fromkeys(modules):
+    for path in imported(CLIENT / "page" / "start.js"):
         address = f"{up}client/{path.relative_to(CLIENT).as_posix()}"
         lines.append(f'<link rel="modulepreload" href="{address}">')
     return lines
@@ -227,10 +223,10 @@ def _head(text: str, up: str) -> list[str]:
     ]
     if "data-gallery" in text or "data-environment" in text:
         lines += [
-            *_preloads(up, "data-environment" in text),
+            *_preloads(up),
             f'<link rel="stylesheet" href="{up}client/page/style.css">',
             f'<script src="{up}client/page/served.js" defer></script>',
-            f'<script type="module" src="{up}client/page/start.js"></script>',
+            f'<script type="module" async src="{up}client/page/start.js"></script>',
         ]
     return lines
 
@@ -242,6 +238,7 @@ def finish(out: Path) -> None:
         text = _AHEAD.sub("", page.read_text(encoding="utf-8"))
         added = _head(text, "../" * (len(page.relative_to(out).parts) - 1))
         text = text.replace("<head>", "\n    ".join(["<head>", *added]), 1)
+        text = text.replace("<img ", '<img loading="lazy" ')
         page.write_text(text, encoding="utf-8")
     (out / ".nojekyll").touch()
 
