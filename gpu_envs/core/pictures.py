@@ -63,7 +63,8 @@ def lack(description: Mapping[str, Any]) -> str:
 
 def warn_without_mode(name: str, listed: Sequence[str], maker: str) -> None:
     """Warn, as Gymnasium's environments do, who calls `render` and chose no mode."""
-    how = f'{maker}("gpu_envs/{name}", render_mode="{listed[0]}")' if listed else "it has none"
+    mode = MODE if MODE in listed else next(iter(listed), None)
+    how = f'{maker}("gpu_envs/{name}", render_mode="{mode}")' if mode else "it has none"
     logger.warn(f"render() of {name} needs a render mode: {how}", stacklevel=3)
 
 

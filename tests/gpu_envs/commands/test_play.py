@@ -46,16 +46,8 @@ class _Terminal(io.StringIO):
 # Without text: fields
 
 
-def test_observation_is_shown_by_named_fields(played) -> None:
-    shown = played("", "CartPole-v0", "--seed", "3")
-    env = gpu_envs.parallel_env("CartPole-v0")
-    row = env.reset(seed=3)[0]["player_0"]
-    for name, value, unit in zip(
-        ("x", "velocity", "angle", "spin"), row, ("m", "m/s", "rad", "rad/s"), strict=True
-    ):
-        line = next(line for line in shown.splitlines() if line.startswith(f"{name} "))
-        assert line.split() == [name, np.array2string(value, precision=4), unit]
-    assert "   0  left  (a)\n   1  right  (d)\n" in shown
+def test_actions_are_shown_by_name_and_key(played) -> None:
+    assert "   0  left  (a)\n   1  right  (d)\n" in played("", "CartPole-v0", "--seed", "3")
 
 
 @pytest.mark.usefixtures("gallery")
@@ -68,6 +60,16 @@ def test_pictures_are_shown_by_layer(played, layers: str) -> None:
     for name, array in (seen if isinstance(seen, dict) else {layers: seen}).items():
         first = np.array2string(array, precision=4).splitlines()[0]
         assert any(line.startswith(name) and first in line for line in shown.splitlines())
+
+
+def test_observation_is_shown_by_named_fields(played, troupe: str) -> None:
+    shown = played("", troupe, "--seed", "3")
+    env = gpu_envs.parallel_env(troupe)
+    row = env.reset(seed=3)[0]["dancer_0"]["observation"]
+    for name, value, unit in zip(("x", "strength", "tempo"), row, ("m", "", ""), strict=False):
+        line = next(line for line in shown.splitlines() if line.startswith(f"{name} "))
+        assert line.split() == [name, np.array2string(value, precision=4), *unit.split()]
+    assert "others    [-1.1697 -0.24   -0.7882  0.    ] m\n" in shown
 
 
 def test_episode_ends_with_its_score(played) -> None:
@@ -117,11 +119,10 @@ def test_empty_line_shows_the_menu_again(played) -> None:
     assert played("\n \n", "CartPole-v0").count("   1  right  (d)") == 3
 
 
-def test_end_shows_every_agent_where_there_is_no_text(played) -> None:
-    options = ("--agent-count", "2", "--work", "1", "--max-episode-steps", "1")
-    shown = played("0\n", "Micro-v0", *options)
-    end = shown[shown.rindex("player_0:\n") :]
-    assert "player_1:\n" in end
+def test_end_shows_every_agent_where_there_is_no_text(played, troupe: str) -> None:
+    shown = played("0\n", troupe, "--seed", "3", "--max-episode-steps", "1")
+    end = shown[shown.rindex("dancer_0:\n") :]
+    assert "dancer_1:\n" in end and "drummer_1:\n" in end
 
 
 # Games with text, names and masks

@@ -159,7 +159,7 @@ def test_worlds_of_a_gpu_are_drawn(on_gpu: Any) -> None:
 
 def test_vector_returns_a_picture_per_row() -> None:
     env = gpu_envs.make_vec(NAME, 3, device="cpu", render_mode="rgb_array", render_size=SMALL)
-    assert env.metadata["render_modes"] == ["rgb_array"]
+    assert env.metadata["render_modes"] == ["ansi", "rgb_array"]
     assert env.metadata["render_fps"] == 50
     env.reset(seed=3)
     frames = env.render()
@@ -173,12 +173,12 @@ def test_single_follows_gymnasium() -> None:
     env = gymnasium.make(f"gpu_envs/{NAME}", render_mode="rgb_array", render_size=SMALL)
     env.reset(seed=3)
     assert _is_picture(env.render(), SMALL)
-    assert env.unwrapped.metadata == {"render_modes": ["rgb_array"], "render_fps": 50}
+    assert env.unwrapped.metadata == {"render_modes": ["ansi", "rgb_array"], "render_fps": 50}
 
 
 def test_parallel_draws_its_world() -> None:
     env = gpu_envs.parallel_env(NAME, render_mode="rgb_array", render_size=SMALL, render_view="top")
-    assert env.metadata["render_modes"] == ["rgb_array"]
+    assert env.metadata["render_modes"] == ["ansi", "human", "rgb_array"]
     env.reset(seed=3)
     assert np.array_equal(env.render(), _simulator().render(size=SMALL, view="top"))
 

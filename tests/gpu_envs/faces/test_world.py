@@ -17,7 +17,7 @@ def test_metadata_and_names_are_pettingzoos() -> None:
     env = gpu_envs.parallel_env("gpu_envs/Micro-v0", **MICRO)
     assert env.metadata["name"] == str(env) == "micro_v0"
     assert env.metadata["is_parallelizable"] is True
-    assert env.metadata["render_modes"] == ["rgb_array"]
+    assert env.metadata["render_modes"] == ["ansi", "human", "rgb_array"]
     assert env.render_mode is None
     assert env.possible_agents == ["player_0", "player_1", "player_2"]
     assert (env.max_num_agents, env.num_agents) == (3, 0)
@@ -51,7 +51,7 @@ def test_options_of_batches_are_refused(name) -> None:
             "illegal must be 'replace', 'terminate' or 'raise', got 'ignore'",
         ),
         ({"illegal": "raise"}, ValueError, "has no action mask"),
-        ({"render_mode": "ansi"}, ValueError, "render_mode.*None"),
+        ({"render_mode": "svg"}, ValueError, "render_mode.*None"),
         ({"max_cycles": 5, "max_episode_steps": 6}, TypeError, "pass one of them"),
         ({"max_cycles": -1}, ValueError, "max_cycles must be between 0 and"),
         ({"max_cycles": 2**70}, ValueError, "max_cycles must be between 0 and"),
