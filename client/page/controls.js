@@ -101,7 +101,7 @@ export class Controls {
       { className: "side" },
       part(
         ...["Who plays", true, this.players],
-        ...[labelled("draw actions, instead of the likeliest", this.drawn), parts.people],
+        ...[labelled("sample actions, instead of taking the likeliest", this.drawn), parts.people],
       ),
       part("Rewards", true, parts.rewards),
       parts.seen,
@@ -186,7 +186,7 @@ export class Controls {
     this.limit.value = place.limit === null ? "" : String(place.limit);
     const options = ["", ...views];
     this.view.replaceChildren(
-      ...options.map((value) => made("option", { value }, value || "its own")),
+      ...options.map((value) => made("option", { value }, value || "default")),
     );
     this.view.value = view;
   }

@@ -81,7 +81,7 @@ export class PeoplePanel {
     if (hand.keys.size > 0) this.stage.canvas.focus();
     this.say(
       hand.keys.size > 0
-        ? "Keys work while the picture has the focus; Escape leaves it."
+        ? "Keys work while the world plays and its picture has the focus; Escape leaves it."
         : "Choose below the picture.",
     );
   }

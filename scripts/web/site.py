@@ -25,7 +25,6 @@ from scripts.web import live
 ROOT = live.ROOT
 DOCS = ROOT / "docs"
 CLIENT = ROOT / "client"
-_LINK = re.compile(r"\]\((?:\.\./)+(benchmarks/[^)#]+)")
 _SECTION = re.compile(r"^## (\S+-v\d+): (.+)$")
 _CURVE = re.compile(r"^!\[(.*)\]\((curves/\S+)\)")
 _AHEAD = re.compile(r'\s*<link rel="(?:next|prev)"[^>]*>')
@@ -135,8 +134,9 @@ def _world(name: str, poster: str, up: str) -> list[str]:
     ]
 
 
-def _try(name: str) -> list[str]:
-    text = f"Train its agents in a clone, and list parameters, actions and rewards of `{name}`:"
+def _try(name: str, up: str) -> list[str]:
+    how = f"[install]({up}install.md)"
+    text = f"Train agents on it, and list its parameters, actions and rewards ({how}):"
     lines = ["```sh", f"scripts/train {name}", f"python -m gpu_envs info {name}", "```", ""]
     return [text, "", *lines]
 
@@ -157,25 +157,27 @@ def _environment_pages(source: Path, posters: dict[str, str]) -> list[str]:
         tail = [*_curves(name, up), *_described(entry)]
         if is_own:
             title, _, rest = file.read_text(encoding="utf-8").partition("\n")
-            lines = [title, "", *head, *_try(name), rest, "", *tail]
+            lines = [title, "", entry["doc"], "", *head, *_try(name, up), rest, "", *tail]
         else:
-            lines = [f"# {name}", "", entry["doc"], "", *head, *_try(name), *tail]
+            lines = [f"# {name}", "", entry["doc"], "", *head, *_try(name, up), *tail]
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("\n".join(lines), encoding="utf-8")
     return pages
 
 
-def _linked_files(source: Path) -> None:
-    """Copy the measured files to which pages link."""
-    for page in sorted(source.rglob("*.md")):
-        for name in _LINK.findall(page.read_text(encoding="utf-8")):
-            target = source / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if target.suffix == ".md":
-                text = (ROOT / name).read_text(encoding="utf-8")
-                target.write_text(f"---\norphan: true\n---\n\n{text}", encoding="utf-8")
-            else:
-                shutil.copyfile(ROOT / name, target)
+def _results(source: Path) -> None:
+    """Copy the measured files, and list them on the page that explains them."""
+    folder = source / "benchmarks" / "results"
+    shutil.copytree(ROOT / "benchmarks" / "results", folder)
+    lines = [""]
+    for page in sorted(folder.glob("*.md")):
+        if page.name == "README.md":
+            continue
+        text = page.read_text(encoding="utf-8")
+        lines.append(f"- [{text.splitlines()[0].removeprefix('# ')}]({page.name})")
+        page.write_text(f"---\norphan: true\n---\n\n{text}", encoding="utf-8")
+    with (folder / "README.md").open("a", encoding="utf-8") as file:
+        file.write("\n".join([*lines, ""]))
 
 
 def assemble(source: Path, environments: Sequence[dict[str, Any]]) -> None:
@@ -186,7 +188,7 @@ def assemble(source: Path, environments: Sequence[dict[str, Any]]) -> None:
     (source / "index.md").write_text(index.replace("{environments}", "\n" + "\n".join(pages)))
     shutil.move(source / "docs" / "site" / "conf.py", source / "conf.py")
     (source / "docs" / "site" / "index.md").unlink()
-    _linked_files(source)
+    _results(source)
 
 
 # ---- what a browser gets

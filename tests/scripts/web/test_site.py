@@ -39,10 +39,14 @@ def test_curves_are_beside_the_environment_and_lead_to_their_commands(sources: P
     assert "(../curves/cartpole.svg)" in cart and "curves/cartpole64.svg" not in cart
 
 
-def test_measured_files_that_pages_link_are_there(sources: Path) -> None:
-    for page in sources.rglob("*.md"):
-        for name in site._LINK.findall(page.read_text()):
-            assert (sources / name).is_file(), page
+def test_measured_files_are_listed_on_one_page(sources: Path) -> None:
+    folder = sources / "benchmarks" / "results"
+    listed = re.findall(r"^- \[.*\]\((.*)\)$", (folder / "README.md").read_text(), re.MULTILINE)
+    pages = {path.name for path in (site.ROOT / "benchmarks" / "results").glob("*.md")}
+    assert len(listed) == len(set(listed)) and set(listed) == pages - {"README.md"}
+    assert all(
+        (folder / name).read_text().startswith("---\norphan: true\n---\n") for name in listed
+    )
 
 
 def test_a_cell_cannot_end_its_column() -> None:
