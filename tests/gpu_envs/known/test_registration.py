@@ -111,7 +111,8 @@ def test_pages_pass_ids_to_gymnasium_with_the_prefix() -> None:
     call = re.compile(r"\b(?:gymnasium|gym)\.make(?:_vec)?\(\s*\"([^\"]+)\"")
     shown = [(page.name, name) for page in pages for name in call.findall(page.read_text("utf-8"))]
     assert len(shown) > 15
-    assert [pair for pair in shown if not pair[1].startswith("gpu_envs/")] == []
+    bare = {name for _, name in shown if not name.startswith("gpu_envs/")}
+    assert bare <= {"CartPole-v1"}  # Gymnasium's own, beside ours where a script is moved
 
 
 def test_what_a_user_has_built_is_no_part_of_the_tests() -> None:
