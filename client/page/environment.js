@@ -108,7 +108,7 @@ export class EnvironmentPage {
     }, name);
   }
 
-  /** Load the module and make the world anew, where there is none. */
+  /** Load the module and make the world, unless both exist. */
   async #ready() {
     if (this.loader.isLoaded && this.place !== null) return;
     this.isStopped = false;

@@ -2,6 +2,7 @@
 
 import { missing } from "../simulator/module.js";
 import { made } from "./form.js";
+import { Loader } from "./loading.js";
 import { Stage } from "./stage.js";
 
 /**
@@ -99,24 +100,9 @@ export class Gallery {
     stage.canvas.tabIndex = -1;
     stage.canvas.setAttribute("aria-hidden", "true"); // the link names the environment
     try {
-      const { module, data, policies, id } = environment;
-      const later = policies.map(({ file }) => file);
-      await stage.session.ask("load", { sources: { module, data }, later }, true);
-      const [first] = policies;
-      const told = first && (await stage.session.ask("policy", first, true));
-      const limit = told?.settings.max_episode_steps;
-      const place = {
-        id,
-        parameters: told?.parameters ?? {},
-        options: {},
-        seed: 1,
-        world: 0,
-        limit: limit === undefined ? null : Number(limit),
-        steps: 0,
-        players: {},
-        drawn: Boolean(told?.isSampled),
-      };
-      await stage.make(place, first?.name);
+      const loader = new Loader(stage.session, environment);
+      await loader.load();
+      await stage.make({ ...loader.place, seed: 1 }, loader.players[0]);
       if (this.live?.stage !== stage) return stage.end();
       frame.append(stage.canvas);
       stage.start();
