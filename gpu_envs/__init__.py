@@ -16,6 +16,7 @@ from gpu_envs.faces import zoo_registry
 from gpu_envs.known import extras, registration
 
 if TYPE_CHECKING:
+    from gpu_envs.core.ranges import choice, log_uniform, normal, uniform
     from gpu_envs.core.simulator import Simulator
     from gpu_envs.errors import ResetNeeded
     from gpu_envs.faces.batched_parallel import BatchedParallelEnv, batched_parallel_env
@@ -38,10 +39,14 @@ _HOMES = {
     "VectorEnv": "faces.vector",
     "aec_env": "faces.turns",
     "batched_parallel_env": "faces.batched_parallel",
+    "choice": "core.ranges",
     "environments": "known.registration",
+    "log_uniform": "core.ranges",
     "make": "faces.making",
     "make_vec": "faces.making",
+    "normal": "core.ranges",
     "parallel_env": "faces.parallel",
+    "uniform": "core.ranges",
 }
 
 __all__ = [
@@ -55,10 +60,14 @@ __all__ = [
     "VectorEnv",
     "aec_env",
     "batched_parallel_env",
+    "choice",
     "environments",
+    "log_uniform",
     "make",
     "make_vec",
+    "normal",
     "parallel_env",
+    "uniform",
 ]
 
 try:

@@ -127,6 +127,7 @@ class Simulator:
         final_rows: str = "zero",  # of final_obs where no episode ended; "keep": as they are
         device: int = 0,
         parameters: Mapping[str, bool | int | float | str] = ...,
+        varies: Sequence[str] = ...,  # names of parameters that each world has of its own
         data_files: tuple[Mapping[str, tuple[str, str]], str] = ...,  # native.DataFiles
         # Those that `allocate` and `step_numpy` make; default: all that exist. Names of outputs
         # that this environment lacks are passed over; what is always written, and the mask that
@@ -157,6 +158,8 @@ class Simulator:
         options: Mapping[str, Any],
         addresses: Addresses,
         stream: int,
+        changes: Mapping[str, tuple[str, Sequence[float]]] = ...,  # as set_parameters takes them
+        worlds: Sequence[int] | None = ...,  # those of the mask
     ) -> None: ...
     def observe(self, addresses: Addresses, stream: int) -> None: ...
     # CPU only: fresh NumPy arrays over the engine's pool, None for outputs that do not exist or
@@ -177,6 +180,16 @@ class Simulator:
         """Return a copy, (worlds, rows, ...)."""
 
     def set_column(self, name: str, values: np.ndarray, worlds: Sequence[int] | None) -> None: ...
+    def set_parameters(
+        self, changes: Mapping[str, tuple[str, Sequence[float]]], worlds: Sequence[int] | None
+    ) -> None:
+        """Set parameters that may differ by world, all of them or none.
+
+        A law and its numbers by name: "given" one number, or one for each of `worlds`; "uniform"
+        and "log_uniform" low and high, "normal" these, mean and standard deviation, "choice" the
+        values.
+        """
+
     def faults(self) -> dict[str, Any]:
         """Return and clear what went wrong.
 

@@ -152,6 +152,17 @@ def _role_rows(roles: object, case: Case) -> str:
     return "padded"
 
 
+def _names(varies: object) -> tuple[str, ...]:
+    """Check names of parameters, which the environment may yet refuse."""
+    if isinstance(varies, str) or not isinstance(varies, Sequence):
+        what = errors.shown(varies)
+        raise TypeError(f"varies must be a list of names of parameters, got {what}")
+    for name in varies:
+        if not isinstance(name, str):
+            raise TypeError(f"varies must have names of parameters, got {errors.shown(name)}")
+    return tuple(varies)
+
+
 def _one_of(argument: str, first: str, second: str) -> Check:
     def check(value: object, case: Case) -> str:
         if not isinstance(value, str) or value not in (first, second):
@@ -221,6 +232,12 @@ class Options:
         None,
         "Time limit of an episode; None for the environment's own limit, 0 for none.",
         lambda steps, case: step_limit(steps),
+    )
+    varies: Sequence[str] = _option(
+        (),
+        "Names of parameters of which each world has a value of its own, to be set later "
+        "(`set_parameters`); those that are given as an array or a range are among them.",
+        lambda varies, case: _names(varies),
     )
     strict: bool = _option(
         False,

@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from gpu_envs import errors
 from gpu_envs.core import arrays as array_libraries
-from gpu_envs.core import copies, faults, layout, options, resets, roles, spaces
+from gpu_envs.core import copies, faults, layout, options, ranges, resets, roles, spaces
 from gpu_envs.core.actions import ActionReader
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.kind_layout import KindLayout
@@ -24,9 +26,9 @@ from gpu_envs.core.resets import ResetOptions
 from gpu_envs.core.role_actions import RoleActions
 from gpu_envs.core.roles import Role
 from gpu_envs.core.streams import Streams
+from gpu_envs.core.varying import Changes
 from gpu_envs.core.world_views import WorldViews
 from gpu_envs.known import fields, native, outputs, registration
-from gpu_envs.known.fields import Value
 from gpu_envs.known.fields import read as read_fields
 from gpu_envs.known.outputs import Outputs
 
@@ -56,6 +58,7 @@ class Simulator(WorldViews):
         autoreset_mode: AutoresetMode | str = "SameStep",
         ends: str = "agent",
         max_episode_steps: int | None = None,
+        varies: Sequence[str] = (),
         strict: bool = False,
         reuse: bool = False,
         outputs: Sequence[str] | None = None,
@@ -73,7 +76,11 @@ class Simulator(WorldViews):
         self.name: str = description["id"]
         worlds = errors.whole(num_worlds, "num_worlds", 1, options.WORLD_LIMIT)
         made = given.checked(machine, description, worlds)
-        own = checked_parameters(description, parameters | picture_layers(observation))
+        described = read_fields(description["parameters"])
+        common, by_world = ranges.split(described, parameters | picture_layers(observation))
+        own = checked_parameters(description, common)
+        laws = {name: ranges.law_of(name, value, worlds) for name, value in by_world.items()}
+        made["varies"] = tuple(dict.fromkeys([*made["varies"], *laws]))
         self.device = "cpu" if machine == "cpu" else f"cuda:{ordinal}"
         self.arrays: str = made["arrays"]
         self.strict: bool = made["strict"]
@@ -86,6 +93,8 @@ class Simulator(WorldViews):
             machine, self.name, worlds, device=ordinal, parameters=own, **config
         )
         self._adopt(machine, ordinal, made["outputs"] or ())
+        if laws:
+            self._native.set_parameters(laws, None)
 
     def _adopt(self, machine: str, ordinal: int, wanted: Sequence[str]) -> None:
         """Read the native description and build what every step uses."""
@@ -95,8 +104,8 @@ class Simulator(WorldViews):
         self.agent_names: list[str] = self.instance["agent_names"]
         self.autoreset_mode = AutoresetMode(self.instance["autoreset_mode"])
         self.max_episode_steps: int = self.instance["time_limit"]
-        described = read_fields(self.instance["parameters"])
-        self.parameters: dict[str, Value] = fields.shortened(described, self.instance["values"])
+        self._parameter_fields = read_fields(self.instance["parameters"])
+        self._read_parameters()
         self.np_random_seed: int | tuple[int, ...] | None = None
         layout.check_existing(self.instance, wanted)
         written = self._native.outputs
@@ -257,15 +266,20 @@ class Simulator(WorldViews):
     ) -> Outputs:
         """Reset as `reset` does, with the mask among the options, and return all outputs."""
         seeds = resets.checked_seed(seed, self.num_worlds)
+        options = dict(resets.checked_options(options))
+        given = self._reset_laws(options)
         key, mask, values = resets.split_options(options, self._reset_fields, self.name)
         address, alive, maker = (0, None, None) if key is None else self._masks.locate(key, mask)
         if not self._is_ready:
             if key is not None:
                 raise errors.ResetNeeded(f"{key}: the first reset has to be of all worlds")
             seeds = resets.fresh_seed() if seeds is None else seeds
+        changes, worlds = self._changes_of_reset(given, key, mask)
         addresses, results = self._destination(flat, out)
+        if changes:
+            self._streams.settle("reset() with parameters")
         self._streams.enqueue(
-            lambda on: self._native.reset(seeds, address, values, addresses, on),
+            lambda on: self._native.reset(seeds, address, values, addresses, on, changes, worlds),
             stream,
             maker,
             (alive, *results),
@@ -273,9 +287,24 @@ class Simulator(WorldViews):
         if seeds is not None:
             self.np_random_seed = tuple(seeds) if isinstance(seeds, list) else seeds
             self._traces.clear()  # episodes are numbered again from 0
+        if changes and not self.varies:
+            self._read_parameters()
         self.changes += 1
         self._set_ready()
         return self._arrays.finish(results)
+
+    def _changes_of_reset(
+        self, given: Mapping[str, Any], key: str | None, mask: Any
+    ) -> tuple[Changes, list[int] | None]:
+        """Return parameters for a reset, and the worlds that it resets; None for all."""
+        changes = self._laws(given, self.num_worlds)
+        if not changes or key is None:
+            return changes, None
+        chosen = np.flatnonzero(self._masks.on_host(key, mask))
+        for name, (law, numbers) in changes.items():
+            if law == "given" and len(numbers) > 1:
+                changes[name] = law, [numbers[world] for world in chosen]
+        return changes, chosen.tolist()
 
     def sample_actions(
         self, mask: Any = None, *, seed: int = 0, out: Any = None, stream: object = None

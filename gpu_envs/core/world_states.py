@@ -10,12 +10,13 @@ import numpy as np
 from gpu_envs import errors
 from gpu_envs.core import columns, faults
 from gpu_envs.core.streams import Streams
+from gpu_envs.core.varying import VaryingParameters
 
 if TYPE_CHECKING:
     from gpu_envs.core.pictures import Traces
 
 
-class WorldStates:
+class WorldStates(VaryingParameters):
     """The part of `Simulator` that reads and writes what the worlds hold."""
 
     name: str
@@ -37,6 +38,9 @@ class WorldStates:
 
     def get(self, column: str) -> np.ndarray[Any, Any]:
         """Return a copy of a described column, (worlds, rows, ...)."""
+        common = self._common_column(column)
+        if common is not None:
+            return common
         self._check_column(column)
         self._streams.settle("get()")
         values: np.ndarray[Any, Any] = self._native.get_column(column)

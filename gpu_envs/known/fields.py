@@ -33,6 +33,7 @@ class Field:
     unit: str = ""
     doc: str = ""
     names: tuple[str, ...] = ()  # of the choices
+    by_world: str = ""  # of a parameter that may differ by world: "step" or "reset" acts on it
 
     @property
     def size(self) -> int:

@@ -128,13 +128,16 @@ void add_simulator(py::module_& m) {
       .def("step_numpy", &NativeSimulator::step_numpy)
       .def("set_illegal_report", &NativeSimulator::set_illegal_report)
       .def("allocate", &NativeSimulator::allocate)
-      .def("reset", &NativeSimulator::reset)
+      .def("reset", &NativeSimulator::reset, py::arg("seeds"), py::arg("mask"), py::arg("options"),
+           py::arg("addresses"), py::arg("stream"), py::arg("changes") = py::dict(),
+           py::arg("worlds") = py::none())
       .def("observe", &NativeSimulator::observe)
       .def("read_records", kMethod<&records_of>)
       .def("write_records", kMethod<&put_records>)
       .def("copy_worlds", kMethod<&copy_worlds>)
       .def("get_column", kMethod<&column_of>)
       .def("set_column", kMethod<&put_column>)
+      .def("set_parameters", kMethod<&put_parameters>)
       .def("faults", &NativeSimulator::faults)
       .def("action_names", kMethod<&Simulator::action_names>)
       .def("action_keys", kMethod<&Simulator::action_keys>)

@@ -116,6 +116,10 @@ inline std::map<std::string, Take> known_options(Wish& wish) {
        [&](const py::handle& value, const std::string&) {
          config.parameters = values_of(value.cast<py::dict>());
        }},
+      {"varies",
+       [&](const py::handle& value, const std::string&) {
+         config.varying = value.cast<std::vector<std::string>>();
+       }},
       {"data_files",
        [&](const py::handle& value, const std::string&) {
          const auto given = value.cast<std::pair<py::dict, std::string>>();

@@ -16,6 +16,7 @@
 #include "bindings/columns.hpp"
 #include "bindings/options.hpp"
 #include "bindings/outputs.hpp"
+#include "bindings/parameters.hpp"
 #include "bindings/pictures.hpp"
 #include "bindings/unlocked.hpp"
 #include "engine/simulator/action_draws.hpp"
@@ -134,8 +135,10 @@ class NativeSimulator {
     return py::make_tuple(addresses, pool_->arrays(memory, flat));
   }
 
+  /// `changes` of parameters in `worlds`, which are those that the mask has.
   void reset(const py::object& seeds, uintptr_t mask, const py::dict& options,
-             const Addresses& addresses, uintptr_t stream) {
+             const Addresses& addresses, uintptr_t stream, const py::dict& changes,
+             const py::object& worlds) {
     const InUse simulator = use();
     const std::vector<uint64_t> list = seeds_of(seeds, simulator->worlds());
     ResetRequest request;
@@ -143,6 +146,7 @@ class NativeSimulator {
     request.mask = reinterpret_cast<const uint8_t*>(mask);
     // Converted while the lock is held; `list` and the options live until the call has returned.
     request.options = values_of(options);
+    if (!read_change(request.parameters, changes, worlds)) request.parameters = {};
     const Unlocked unlocked;
     simulator->reset(request, addresses.bound, reinterpret_cast<void*>(stream));
   }

@@ -99,6 +99,17 @@ struct Words<RoleForm> {
   static constexpr const char* at[] = {"own", "padded", "split"};
 };
 
+/// Whether worlds have parameters of their own; and whether all parameters that may vary have
+/// their defaults, in all worlds.
+enum class Varying { none, some, usual, unusual };
+
+/// What a parameter is drawn from when an episode begins.
+enum class Law { given, uniform, log_uniform, choice, normal };
+template <>
+struct Words<Law> {
+  static constexpr const char* at[] = {"given", "uniform", "log_uniform", "choice", "normal"};
+};
+
 /// Traits of an output.
 enum OutputTrait : unsigned {
   kOfAnAgent = 0,   // a row per agent,

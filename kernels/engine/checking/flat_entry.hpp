@@ -73,7 +73,7 @@ class FlatRunner {
   using S = typename E::Schema;
   using Sizes = FlatSizes<E, StepGraph<E>, ResetGraph<E>>;
 
-  FlatRunner(const Config& config, const typename S::Params& params) {
+  FlatRunner(const Config& config, const held_of<S>& params) {
     const int64_t worlds = config.worlds, rows = Sizes::sort(params).rows * worlds;
     // In words of 8 bytes, so that every column is aligned; every world has scratch of its own,
     // since a stage runs over all of them before the next begins.

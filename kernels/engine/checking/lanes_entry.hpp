@@ -17,7 +17,7 @@ class LanesRunner {
   using S = typename E::Schema;
   static constexpr int kListRoom = kLists<StepGraph<E>>;
 
-  LanesRunner(const Config& config, const typename S::Params&)
+  LanesRunner(const Config& config, const held_of<S>&)
       : lanes_(config.lanes),
         seed_(config.shuffle_seed),
         counts_(size_t(kListRoom) + 1, 0),

@@ -84,7 +84,7 @@ class ShuffledRunner {
   using S = typename E::Schema;
   static_assert(kBlock<S> == 1, "GE: shuffled is built with GE_BLOCK=1");
 
-  ShuffledRunner(const Config& config, const typename S::Params& params)
+  ShuffledRunner(const Config& config, const held_of<S>& params)
       : trial_(config.shuffle_seed, params) {}
   int64_t memory_bytes() const { return trial_.images.memory_bytes(); }
 

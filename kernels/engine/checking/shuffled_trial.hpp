@@ -45,7 +45,7 @@ struct Trial {
   uint32_t lifetime = 0;    // of scratch memory, as a bit; 0: none has begun
   bool into_final = false;  // rows are final observations, of agents that have just ended
 
-  Trial(uint64_t seed, const typename S::Params& params)
+  Trial(uint64_t seed, const held_of<S>& params)
       : images(record_bytes<Tables>(params), scratch_bytes<Tables>(params)), random_(seed) {
     // Scratch columns have offsets of their own; in an image their memory lies behind the record.
     writer_.assign(size_t(images.image), -1);
@@ -66,7 +66,18 @@ struct Trial {
     quiet.counters = &ignored_;
   }
   Cells<S> cells_of(std::string& image, bool counts) const {
-    return {counts ? &shared : &quiet, world, image.data(), 0, image.data() + images.record, 1, 0};
+    const Shared<S>& call = counts ? shared : quiet;
+    return {&call,
+            world,
+            image.data(),
+            0,
+            image.data() + images.record,
+            1,
+            0,
+            0,
+            1,
+            nullptr,
+            own_of(call, image.data())};
   }
   Cells<S> cells(int image) { return cells_of(images.at[image], false); }
   void shuffle(std::vector<int>& order) {

@@ -15,7 +15,7 @@ template <class E>
 class TileRunner {
  public:
   using S = typename E::Schema;
-  using Params = typename S::Params;
+  using Params = held_of<S>;
 
   GE_COLD TileRunner(const Config& config, const Params& params)
       : threads_(config, sizes_of(config, params, AllTables<S>{})) {}

@@ -28,21 +28,29 @@ struct WorldFinder {
 
   Shared<S> shared;
   char* scratch;
-  int first;  // block of the tile
+  int first;                                                    // block of the tile
+  int64_t bytes = block_bytes<AllTables<S>, B>(shared.params);  // of one
 
-  static GE_FN int64_t scratch_block(const typename S::Params& params) {
+  static GE_FN int64_t scratch_block(const held_of<S>& params) {
     return ge::scratch_bytes<AllTables<S>>(params) * B;
   }
   // Scratch is interleaved as records are, B worlds of a block side by side, and begins with the
   // tile's first block.
-  GE_FN Cells<S> at(int block, int lane) const {
+  GE_FN char* own(int block) const { return own_of(shared, shared.base + block * bytes); }
+  GE_FN Cells<S> at(int block, int lane) const { return at(block, lane, own(block)); }
+  GE_FN Cells<S> at(int block, int lane, char* own) const {
+    char* const records = shared.base + block * bytes;
     return {&shared,
             block * B + lane,
-            shared.base + block * block_bytes<AllTables<S>, B>(shared.params),
+            records,
             lane,
             scratch + (block - first) * scratch_block(shared.params),
             B,
-            lane};
+            lane,
+            0,
+            1,
+            nullptr,
+            own};
   }
   GE_FN Cells<S> of(int world) const { return at(world / B, world % B); }
 };
@@ -71,7 +79,7 @@ struct Tile {
         crew(space.crew) {}
 
   /// Bytes of scratch memory of one block, and index count of a tile of `blocks` blocks.
-  static int64_t scratch_block(const typename S::Params& params) {
+  static int64_t scratch_block(const held_of<S>& params) {
     return WorldFinder<S>::scratch_block(params);
   }
   // Per level: every block whole, every world loose, and the ragged end.
@@ -137,9 +145,10 @@ struct Tile {
         for (int row = mine.begin; row < mine.end; ++row) f(here.at(block, 0), row);
       } else {
         const int block = set.blocks[i];
+        char* const own = here.own(block);
         for (int row = mine.begin; row < mine.end; ++row) {
           GE_INDEPENDENT
-          for (int lane = 0; lane < B; ++lane) f(here.at(block, lane), row);
+          for (int lane = 0; lane < B; ++lane) f(here.at(block, lane, own), row);
         }
       }
     }

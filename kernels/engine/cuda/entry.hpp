@@ -14,6 +14,7 @@
 #include "engine/cuda/tuning_table.hpp"
 #include "engine/simulator/fitting.hpp"
 #include "engine/simulator/host.hpp"
+#include "engine/simulator/machine.hpp"
 
 namespace ge {
 
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(G > 32 ? G : most_threads<E>, 2)
 template <class E, class B>
 class KernelsOf {
  public:
-  using Params = typename E::Schema::Params;
+  using Params = held_of<typename E::Schema>;
 
   template <int kGraph>
   static std::vector<cuda::LaunchChoice> choices(const Params& params) {
@@ -176,13 +177,10 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       store_.check_lanes(of_a_step, step_);
       reset_ = store_.prepare(Kernels::template choices<kResetGraph>(plan_.params_));
     }
-    // The plan's JSON ends with a brace: the description of the launches goes in front of it.
-    instance_ = plan_.instance_;
-    instance_.insert(instance_.size() - 1, std::string(", \"schedule\": \"") +
-                                               (flat_ == nullptr ? "group" : "flat") +
-                                               "\", \"launches\": " + cuda::describe(step_));
+    write_instance();
     shared_.base = store_.records();
     shared_.counters = static_cast<Counters*>(store_.counters());
+    this->begin_parameters();
     if constexpr (has_assets<S>) {
       assets_ = cuda::uploaded(store_.device(), plan_.shelf_->packed());
       // Addresses of the host first, then, one by one, those of the copy on the device.
@@ -296,6 +294,24 @@ class DeviceSimulator final : public PlannedSimulator<E> {
             }};
   }
 
+  /// The plan's JSON ends with a brace: the description of the launches goes in front of it.
+  void write_instance() {
+    instance_ = plan_.instance_;
+    instance_.insert(instance_.size() - 1, std::string(", \"schedule\": \"") +
+                                               (flat_ == nullptr ? "group" : "flat") +
+                                               "\", \"launches\": " + cuda::describe(step_));
+  }
+  /// What is equal for all worlds is an argument of the kernels, which a captured graph keeps.
+  void change_common(const ParameterChange& change) override {
+    if (was_captured_)
+      throw Error(Fault::value,
+                  "set_parameters: '" + change.all.front().name +
+                      "' was captured into a CUDA graph with its value: name it in varies=('" +
+                      change.all.front().name + "',) where the simulator is made");
+    Base::change_common(change);
+    write_instance();
+  }
+
   // ---- launching
 
   /// `early`: the first launch may begin before its predecessor on the stream has ended, if that is
@@ -305,6 +321,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
                cudaStream_t stream, bool early) {
     const cuda::DeviceGuard guard(store_.device());
     this->take_bound(out);
+    if constexpr (has_varied<S>) was_captured_ = was_captured_ || is_capturing(stream);
     if constexpr (has_flat<E>)
       if (flat_ != nullptr) return flat_->run(GraphOf<E, kGraph>{}, shared_, stream);
     LaunchMemory memory{store_.list_counts(), store_.lists(), store_.slab(),
@@ -323,6 +340,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   std::unique_ptr<DeviceFlat<E>> flat_;
   cuda::DeviceStore store_;
   std::string instance_;
+  bool was_captured_ = false;  // some call of this simulator
   std::vector<cuda::PreparedLaunch> step_, reset_;
 };
 

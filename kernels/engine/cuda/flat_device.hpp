@@ -105,7 +105,7 @@ template <class E>
 class DeviceFlat {
  public:
   using S = typename E::Schema;
-  using Params = typename S::Params;
+  using Params = held_of<S>;
   using Sizes = FlatSizes<E, StepGraph<E>, ResetGraph<E>>;
 
   DeviceFlat(const cuda::DeviceStore& store, const Config& config, const Params& params)

@@ -10,7 +10,7 @@ namespace ge {
 template <class E, class... Graphs>
 struct FlatSizes {
   using S = typename E::Schema;
-  using Params = typename S::Params;
+  using Params = held_of<S>;
   using Tables = AllTables<S>;
 
   static int64_t scratch_bytes(const Params& params) {

@@ -57,15 +57,18 @@ struct FlatWork {
   GE_FN Cells<S> cells(int world, int lane = 0, int lanes = 1) const {
     static_assert(kTuning<S>.roomy_lifetime == 0,
                   "GE: no roomy_lifetime in a build for the flat executor");
+    char* const block = shared.base + int64_t(world / B) * block_bytes<Tables, B>(shared.params);
     return {&shared,
             world,
-            shared.base + int64_t(world / B) * block_bytes<Tables, B>(shared.params),
+            block,
             world % B,
             memory.scratch + world * memory.scratch_bytes,
             1,
             0,
             lane,
-            lanes};
+            lanes,
+            nullptr,
+            own_of(shared, block)};
   }
 };
 

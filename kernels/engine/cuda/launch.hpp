@@ -119,7 +119,8 @@ GE_FN Cells<S> cells_of(const Shared<S>& shared, int world, const ScratchPlace& 
           Plan::stride == 1 ? 0 : team_lane,
           0,
           1,
-          place.roomy};
+          place.roomy,
+          own_of(shared, shared.base + offset)};
 }
 
 /// The work of one thread of a launch. kSlab: all scratch lies in the slab. Where any does, and

@@ -32,6 +32,7 @@ struct Field {
   int choices = 0;
   const char* table = nullptr;  // the table that the values index
   bool is_free = false;         // every value of the type is safe
+  bool is_of_reset = false;     // of parameters that vary: only a reset reads it
   // A fixed number, so that a Field is a constant: no list of names is allocated at run time.
   static constexpr int kNames = 8;
   const char* names[kNames] = {};  // of the choices, for parameters
@@ -66,6 +67,13 @@ struct Field {
     static_assert(std::is_integral_v<Element>, "GE: any_value() is for whole numbers");
     Field copy = *this;
     copy.is_free = true;
+    return copy;
+  }
+  /// Says that a change of this parameter, which may vary, acts from a world's next episode on:
+  /// only a reset reads it.
+  constexpr Field from_reset() const {
+    Field copy = *this;
+    copy.is_of_reset = true;
     return copy;
   }
   /// A category: whole numbers from 0 to count - 1.

@@ -37,6 +37,21 @@ double number_at(Type type, const void* at) {
   }
 }
 
+void put_number(Type type, void* at, double value) {
+  const auto put = [&]<class T>(Type_<T>) {
+    const T own = T(value);
+    std::memcpy(at, &own, sizeof own);
+  };
+  switch (type) {
+    case Type::float32:
+      return put(Type_<float>{});
+    case Type::float64:
+      return put(Type_<double>{});
+    default:
+      return put(Type_<int32_t>{});
+  }
+}
+
 namespace {
 
 FieldInfo described(const FieldData& field) {
@@ -53,6 +68,7 @@ FieldInfo described(const FieldData& field) {
     if (name != nullptr) info.names.push_back(name);
   info.bytes = field.bytes;
   if (field.table != nullptr) info.table = field.table;
+  info.is_of_reset = field.is_of_reset;
   return info;
 }
 
@@ -304,6 +320,9 @@ std::string json(const std::vector<FieldInfo>& infos) {
            (names.empty() ? "" : ", \"names\": [" + names + "]") + ", \"shape\": [" + shape +
            "], \"low\": " + json_number(info.low) + ", \"high\": " + json_number(info.high) +
            ", \"choices\": " + (info.choices > 0 ? std::to_string(info.choices) : "null") +
+           (info.varies
+                ? std::string(", \"by_world\": \"") + (info.is_of_reset ? "reset" : "step") + "\""
+                : std::string()) +
            ", \"default\": " + value + ", \"unit\": " + json(info.unit) +
            ", \"doc\": " + json(info.doc) + "}";
   }

@@ -32,6 +32,8 @@ struct FieldInfo {
   std::vector<std::string> names;  // of the choices
   std::string default_text;        // of a text
   std::string table;               // the table that the values index; empty: none
+  bool is_of_reset = false;        // only a reset reads it
+  bool varies = false;             // a parameter that may differ by world
 
   int64_t elements() const {
     int64_t n = 1;
@@ -42,6 +44,8 @@ struct FieldInfo {
 
 /// The value of a single number. A boolean's byte may come from a file and hold anything.
 double number_at(Type type, const void* at);
+/// Writes a single number, of a type that parameters have; the value must be in the type's range.
+void put_number(Type type, void* at, double value);
 
 /// No `else` at the end: for a type that is not in the list the function returns nothing, which the
 /// compiler refuses.
@@ -68,6 +72,7 @@ struct FieldData {
   const char *name, *unit, *doc;
   const char* names[kNames];  // names of the choices, null-terminated
   const char* table;          // the table that the values index; null: none
+  bool is_of_reset;           // only a reset reads it
   double low, high;
   int choices;
   Type type;  // of an element
@@ -92,6 +97,7 @@ constexpr FieldData field_data(const Field<C, M>& field) {
   for (int k = 0; k < FieldData::kNames; ++k) data.names[k] = field.names[k];
   data.low = field.low, data.high = field.high, data.choices = field.choices;
   data.table = field.table;
+  data.is_of_reset = field.is_of_reset;
   append_extents<M>(data);
   data.type = type_of<typename Field<C, M>::Element>();
   data.bytes = int64_t(sizeof(M));

@@ -187,6 +187,25 @@ struct Life {
     fate = Fate{};
     total = Return{};
   }
+  // Parameters that vary: drawn where they have a range, when an episode begins.
+  static GE_FN void vary(const W& w, varied_of<S>& varied) {
+    const held_of<S>& held = w.engine().shared->params;
+    for (int k = 0; k < held.varying; ++k) {
+      const Range range = get<OwnRanges<S>, Range>(w, k);
+      if (range.law == int32_t(Law::given)) continue;
+      with_field<varied_of<S>>(held.number[k], [&](auto field) GE_LAMBDA {
+        using F = decltype(field);
+        const auto draws = [&](int block) GE_LAMBDA {
+          return draw<"parameters">(w, int(held.number[k]), block);
+        };
+        F::set(varied, drawn<F::is_whole>(range, F::low, F::high, draws));
+      });
+    }
+  }
+  static GE_FN void vary_derived(const W& w, derived_of<S>& derived, varied_of<S>& varied) {
+    vary(w, varied);
+    derived = derive<S>(varied, w.params());
+  }
   static GE_FN bool wanted(const W& w) {
     const Cells<S>& cells = w.engine();
     const uint8_t* const mask = cells.shared->reset_mask;
@@ -272,8 +291,16 @@ struct Sewn {
       return in_mode<Ends::world>(when<&L::has_flags>(Stages<Each<&L::end_with_world>>{}));
   }
   static consteval auto renew() {
-    return Stages<EachWorld<&L::begin_episode>, ClearTables, Each<&L::begin_agent>>{} +
+    return Stages<EachWorld<&L::begin_episode>, ClearTables, Each<&L::begin_agent>>{} + vary() +
            typename E::Reset{};
+  }
+  static consteval auto vary() {
+    if constexpr (!has_varied<S>)
+      return Stages<>{};
+    else if constexpr (std::is_same_v<derived_of<S>, varied_of<S>>)
+      return in_mode<Varying::some>(Stages<Each<&L::vary>>{});
+    else
+      return in_mode<Varying::some>(Stages<Each<&L::vary_derived>>{});
   }
   static consteval auto show() {
     return write_active(roles_of<S>{}) + show_every_action(roles_of<S>{}) + typename E::Observe{};
@@ -319,7 +346,7 @@ struct Sewn {
   static consteval auto reset() {
     constexpr auto begin =
         when<&L::wanted>(Stages<EachWorld<&L::begin_reset>, ClearTables, Each<&L::begin_agent>>{} +
-                         typename E::Reset{});
+                         vary() + typename E::Reset{});
     if constexpr (kTuned.rare_resets)
       return phases(phase<"reset", kTuned.reset_lanes>(begin),
                     phase<"observe", kTuned.observe_lanes>(show()));

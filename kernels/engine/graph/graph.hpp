@@ -144,6 +144,13 @@ struct WhenRunning {};
 /// Runs the inner stages if the simulator was made with this Autoreset or Ends.
 template <auto kChoice, class... S>
 struct InMode {};
+/// Run the inner stages while all parameters that may vary have their defaults in all worlds, and
+/// otherwise: two forms of one rule, of which the first knows the numbers when it is compiled. For
+/// rules of so few instructions that reading a number shows.
+template <class... S>
+using Usually = InMode<Varying::usual, S...>;
+template <class... S>
+using Otherwise = InMode<Varying::unusual, S...>;
 
 // ---- structure
 

@@ -71,13 +71,13 @@ template <class E>
 class Plan : public PlanFacts {
  public:
   using S = typename E::Schema;
-  using Params = typename S::Params;
+  using Params = held_of<S>;
   using Settings = typename SettingsOf<S>::type;
   GE_COLD Plan(const std::string& id, const Config& config, const Settings& settings,
-               const Params& params, int tier)
+               const typename S::Params& params, int tier)
       : PlanFacts(id, config, tier, agents_with<S>(params), has_roles<S>),
         settings_(settings),
-        params_(params) {
+        params_(held<S>(params, config.varying)) {
     // The order matters: shapes need the format, the JSON needs everything above it. Assets are
     // made before anything is allocated, since the check whether worlds fit counts their bytes.
     check_config(has_long_rows(), E::card.max_episode_steps);
@@ -86,12 +86,23 @@ class Plan : public PlanFacts {
     set_shapes();
     shelf_ = make_assets<S>(id_, config_.data_files, settings_, params_, assets_);
     choose_actions(RoleTraits<S>::floats);
+    config_.varying = varying();
     // Names serve dictionaries of agents, which are impractical for millions.
     std::vector<std::string> names;
     for (int agent = 0; agents_ <= kMostNamed && agent < agents_; ++agent)
       names.push_back(name_of_agent<E>(params_, agent));
     write_instance(facts_of_build<E>(id_, params_), &settings_, names,
                    record_bytes<AllTables<S>>(params_));
+  }
+  /// Writes the settings into the JSON again, after one has changed.
+  GE_COLD void write_values() { PlanFacts::write_values(field_infos<Settings>(), &settings_); }
+  /// Names of the parameters that vary, in the order of their description.
+  GE_COLD std::vector<std::string> varying() const {
+    std::vector<std::string> names;
+    if constexpr (has_varied<S>)
+      for (int k = 0; k < params_.varying; ++k)
+        names.push_back(kFieldData<varied_of<S>>[params_.number[k]].name);
+    return names;
   }
 
   Settings settings_;
@@ -275,7 +286,7 @@ struct EntryOf<Factory, Builds<B...>> {
   template <Name id, class First, class... Rest>
   GE_COLD static void describe_one(std::string& out, Build<id, First, Rest...>) {
     typename SettingsOf<typename First::Schema>::type settings{};
-    const auto params = resolve<typename First::Schema>(settings);
+    const auto params = held<typename First::Schema>(resolve<typename First::Schema>(settings), {});
     out += out.empty() ? "{" : ", {";
     out += describe_build(facts_of_build<First>(id.text, params)) + "}";
   }

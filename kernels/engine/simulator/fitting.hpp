@@ -17,7 +17,7 @@ struct WorldBytes {
 };
 /// Needs no simulator, so it also serves settings that were refused (world_needs).
 template <class E>
-GE_COLD WorldBytes world_bytes(const typename E::Schema::Params& params, const Config& config,
+GE_COLD WorldBytes world_bytes(const held_of<typename E::Schema>& params, const Config& config,
                                Elements format) {
   using S = typename E::Schema;
   using Tables = AllTables<S>;
@@ -38,7 +38,7 @@ template <class E>
 GE_COLD WorldNeeds world_needs(const Config& config, Elements format) {
   using S = typename E::Schema;
   auto settings = from_values<typename SettingsOf<S>::type>(config.parameters, "parameter");
-  const auto params = resolve<S>(settings);
+  const auto params = held<S>(resolve<S>(settings), config.varying);
   return {world_bytes<E>(params, config, format).all(), agents_with<S>(params)};
 }
 

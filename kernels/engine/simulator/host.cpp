@@ -205,6 +205,21 @@ void HostBase::write_records(int64_t first, int64_t count, const void* from) {
   // A load stands for the first reset.
   begun_ = true;
 }
+RecordBlocks HostBase::own_blocks(std::vector<Segment>& segments) const {
+  for (const Segment& segment : facts_->segments_)
+    if (segment.offset >= varied_.begin())
+      segments.push_back({segment.offset - varied_.begin(), segment.bytes, segment.unit});
+  return {segments, varied_.end - varied_.begin(), shape_.block_bytes, shape_.block,
+          base_ + varied_.begin() * shape_.block};
+}
+void HostBase::read_own(int64_t first, int64_t count, char* to) {
+  std::vector<Segment> segments;
+  unpack_records(own_blocks(segments), first, count, to);
+}
+void HostBase::write_own(int64_t first, int64_t count, const char* from) {
+  std::vector<Segment> segments;
+  pack_records(own_blocks(segments), first, count, from);
+}
 void HostBase::copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
                            bool reseed) {
   check_copy(from, to, worlds());

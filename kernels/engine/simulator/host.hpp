@@ -44,6 +44,8 @@ class GE_API HostBase : public PlannedBase {
 
  protected:
   using PlannedBase::PlannedBase;
+  void read_own(int64_t first, int64_t count, char* to) override;
+  void write_own(int64_t first, int64_t count, const char* from) override;
 
   /// The hooks behind `text` and `scene`, of a world that exists.
   virtual std::string text_of(int64_t world, int viewer) const = 0;
@@ -65,6 +67,8 @@ class GE_API HostBase : public PlannedBase {
 
  private:
   RecordBlocks blocks() const;
+  /// The part of the records that is worlds' own parameters.
+  RecordBlocks own_blocks(std::vector<Segment>& segments) const;
   std::vector<char> actions_;  // in the rules' type, where the caller's is another
   uint32_t draws_ = 0;         // of random actions
 };
@@ -84,6 +88,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     shared_.base = this->base_;
     shared_.counters = &this->counters_;
     shared_.assets = plan_.assets_;
+    this->begin_parameters();
   }
 
   int64_t memory_bytes() const override {
@@ -154,7 +159,8 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     const int lane = int(world % B);
     char* const at = this->base_ + world / B * this->block_bytes();
     // No scratch memory: between calls there is none, and reading a world needs none.
-    return World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane});
+    return World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane, 0, 1, nullptr,
+                             own_of(shared_, at)});
   }
   GE_COLD std::string text_of([[maybe_unused]] int64_t world,
                               [[maybe_unused]] int viewer) const override {

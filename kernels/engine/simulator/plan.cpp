@@ -436,6 +436,28 @@ FieldInfo flat_action(const std::vector<FieldInfo>& fields, int32_t count) {
 
 }  // namespace
 
+namespace {
+
+std::string varying_json(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + json(name);
+  return names.empty() ? "" : ", \"varying\": [" + out + "]";
+}
+std::string values_json(const std::vector<FieldInfo>& parameters, const void* values) {
+  std::string settings;
+  for (const FieldInfo& info : parameters)
+    settings += (settings.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, values);
+  return "\"values\": {" + settings + "}}";
+}
+
+}  // namespace
+
+void PlanFacts::write_values(const std::vector<FieldInfo>& parameters, const void* values) {
+  // They come last, so that no text behind them holds the same words.
+  instance_.resize(instance_.rfind("\"values\": {"));
+  instance_ += values_json(parameters, values);
+}
+
 void PlanFacts::write_instance(BuildFacts build, const void* values,
                                const std::vector<std::string>& agent_names, int64_t record_bytes) {
   if (flat_actions_ != 0) build.action = {flat_action(build.action, flat_actions_)};
@@ -453,9 +475,6 @@ void PlanFacts::write_instance(BuildFacts build, const void* values,
                ", \"by_a_step\": " + flag(has_trait(Output(o), kByAStep)) +
                ", \"where_ended\": " + flag(has_trait(Output(o), kWhereEnded)) + "}";
   }
-  std::string settings;
-  for (const FieldInfo& info : build.parameters)
-    settings += (settings.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, values);
   std::string agents;
   for (const std::string& name : agent_names) agents += (agents.empty() ? "" : ", ") + json(name);
   instance_ =
@@ -467,8 +486,8 @@ void PlanFacts::write_instance(BuildFacts build, const void* values,
       parts_json(roles_, config_) + ", \"packed\": " + flag(format_ == Elements::bits) +
       ", \"record_bytes\": " + std::to_string(record_bytes) + ", \"layout\": " + json(layout_) +
       (shelf_ == nullptr ? "" : ", \"assets\": " + json(shelf_->hash())) +
-      ", \"tier\": " + std::to_string(tier_) + ", \"outputs\": {" + outputs + "}, \"values\": {" +
-      settings + "}}";
+      ", \"tier\": " + std::to_string(tier_) + varying_json(config_.varying) + ", \"outputs\": {" +
+      outputs + "}, " + values_json(build.parameters, values);
 }
 
 }  // namespace ge

@@ -136,6 +136,8 @@ struct PlanFacts {
   /// The whole JSON; `settings` lie in the struct at `values`.
   void write_instance(BuildFacts build, const void* values,
                       const std::vector<std::string>& agent_names, int64_t record_bytes);
+  /// Replaces the values of parameters in the JSON.
+  void write_values(const std::vector<FieldInfo>& parameters, const void* values);
 
  private:
   /// A row of one field has that field's shape, all others are flat.

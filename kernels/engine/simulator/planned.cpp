@@ -1,6 +1,9 @@
 // See planned.hpp.
 #include "engine/simulator/planned.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 namespace ge {
 
 int64_t RoleRows::bytes() const {
@@ -148,6 +151,83 @@ FaultReport PlannedBase::report(const Counters& counters) const {
     ++table;
   }
   return report;
+}
+
+// ---- parameters that may differ by world
+
+namespace {
+// Worlds whose own parameters are held at once.
+constexpr int64_t kOwnChunk = 4096;
+}  // namespace
+
+void PlannedBase::read_own(int64_t first, int64_t count, char* to) {
+  const int64_t bytes = varied_.end - varied_.begin();
+  std::vector<char> record(static_cast<size_t>(shape_.record_bytes));
+  for (int64_t i = 0; i < count; ++i) {
+    read_records(first + i, 1, record.data());
+    std::copy(record.begin() + varied_.begin(), record.begin() + varied_.end, to + i * bytes);
+  }
+}
+void PlannedBase::write_own(int64_t first, int64_t count, const char* from) {
+  const int64_t bytes = varied_.end - varied_.begin();
+  const bool had_begun = begun_;
+  std::vector<char> record(static_cast<size_t>(shape_.record_bytes));
+  for (int64_t i = 0; i < count; ++i) {
+    read_records(first + i, 1, record.data());
+    std::copy(from + i * bytes, from + (i + 1) * bytes, record.begin() + varied_.begin());
+    write_records(first + i, 1, record.data());
+  }
+  begun_ = had_begun;
+}
+
+void PlannedBase::begin_own(const void* varied) {
+  const int64_t bytes = varied_.end - varied_.begin();
+  std::vector<char> own(size_t(bytes * std::min(kOwnChunk, worlds())));
+  std::memcpy(own.data() + varied_.given - varied_.begin(), varied,
+              size_t(varied_.ranges - varied_.given));
+  settle_own(varied_, own.data(), 0);
+  for (int64_t i = 1; i < int64_t(own.size()) / bytes; ++i)
+    std::memcpy(own.data() + i * bytes, own.data(), size_t(bytes));
+  for (int64_t first = 0; first < worlds(); first += kOwnChunk)
+    write_own(first, std::min(kOwnChunk, worlds() - first), own.data());
+}
+
+void PlannedBase::set_parameters(const ParameterChange& change) {
+  if (change.all.empty()) return;
+  if (varied_.fields.empty())
+    throw Error(Fault::value, "no parameter of " + id() + " may differ by world or change");
+  check_change(varied_, change, worlds());
+  if (!varied_.own()) return change_common(change);
+  const int64_t bytes = varied_.end - varied_.begin();
+  const bool all = change.worlds.empty();
+  const int64_t count = all ? worlds() : int64_t(change.worlds.size());
+  std::vector<char> own(size_t(bytes * std::min(kOwnChunk, count)));
+  // All worlds are judged before any is changed.
+  for (const bool writes : {false, true})
+    for (int64_t first = 0; first < count; first += kOwnChunk) {
+      const int64_t here = std::min(kOwnChunk, count - first);
+      if (all) read_own(first, here, own.data());
+      for (int64_t i = 0; i < here; ++i) {
+        const int64_t world = all ? first + i : change.worlds[size_t(first + i)];
+        char* const row = own.data() + i * bytes;
+        if (!all) read_own(world, 1, row);
+        change_own(varied_, change, first + i, world, row);
+        if (writes && !all) write_own(world, 1, row);
+      }
+      if (writes && all) write_own(first, here, own.data());
+    }
+}
+
+std::vector<std::string> PlannedBase::own_parameters() const {
+  std::vector<std::string> names;
+  if (varied_.own())
+    for (const FieldInfo& info : varied_.fields) names.push_back(info.name);
+  return names;
+}
+void PlannedBase::settle(char* records, int64_t count) const {
+  if (!varied_.own()) return;
+  for (int64_t i = 0; i < count; ++i)
+    settle_own(varied_, records + i * shape_.record_bytes + varied_.begin(), i);
 }
 
 }  // namespace ge

@@ -3,10 +3,12 @@
 // PlannedSimulator adds facts that only an environment's types have.
 #pragma once
 
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "engine/simulator/build.hpp"
+#include "engine/simulator/varying.hpp"
 
 namespace ge {
 
@@ -40,6 +42,9 @@ class GE_API PlannedBase : public Simulator {
   std::string text(int64_t world, int viewer) const override;
   bool scene(int64_t world, Scene& into, int viewer) const override;
   int64_t record_bytes() const override;
+  void set_parameters(const ParameterChange& change) override;
+  void settle(char* records, int64_t count) const override;
+  std::vector<std::string> own_parameters() const override;
 
  protected:
   PlannedBase(bool action_is_float, const RecordShape& shape)
@@ -60,6 +65,14 @@ class GE_API PlannedBase : public Simulator {
   int64_t arena_bytes() const;
   int64_t block_bytes() const { return shape_.block_bytes; }
 
+  /// The own parameters of worlds [first, first + count), as canonical records end with them.
+  virtual void read_own(int64_t first, int64_t count, char* to);
+  virtual void write_own(int64_t first, int64_t count, const char* from);
+  /// Gives the parameters of all worlds new values, which were found right one by one.
+  virtual void change_common(const ParameterChange& change) = 0;
+  /// Fills the rows of all worlds, before there is any episode, with these values.
+  void begin_own(const void* varied);
+
   void need_reset(const char* call) const;
   void check_request(const ResetRequest& request) const;
   void check_range(int64_t first, int64_t count) const;
@@ -70,6 +83,7 @@ class GE_API PlannedBase : public Simulator {
   const PlanFacts* facts_ = nullptr;
   const bool action_is_float_;
   const RecordShape shape_;
+  VariedFacts varied_;
   bool begun_ = false;
 
  private:
@@ -99,6 +113,10 @@ class PlannedSimulator : public Machine {
     shared_.format = plan_.format_;
     shared_.flat_actions = plan_.flat_actions_;
     shared_.role_form = plan_.config_.roles;
+    if constexpr (has_varied<S>) {
+      take_varied();
+      share_common();
+    }
   }
 
  protected:
@@ -111,6 +129,7 @@ class PlannedSimulator : public Machine {
     shared_.reset_mask = request.mask;
     shared_.seed_count = int32_t(request.seeds.size());
     shared_.seed = request.seeds.empty() ? 0 : request.seeds.front();
+    if (!request.parameters.all.empty()) this->set_parameters(request.parameters);
   }
   /// Where a call writes, which goes into the kernels' parameters too.
   void take_bound(const Bound& out) {
@@ -139,11 +158,72 @@ class PlannedSimulator : public Machine {
   }
   GE_COLD std::vector<PlannedBase::Room> rooms() const override { return rooms_of(Tables{}); }
 
+  /// Writes the parameters of a simulator whose records exist into each of them.
+  GE_COLD void begin_parameters() {
+    if constexpr (has_varied<S>) {
+      const varied_of<S> varied = plan_.settings_;
+      if (this->varied_.own()) this->begin_own(&varied);
+    }
+  }
+  GE_COLD void change_common([[maybe_unused]] const ParameterChange& change) override {
+    if constexpr (has_varied<S>) {
+      varied_of<S> varied = plan_.settings_;
+      for (const ParameterChange::One& one : change.all) {
+        const FieldInfo& info = this->varied_.field(one.name);
+        put_number(info.type, reinterpret_cast<char*>(&varied) + info.offset, one.numbers[0]);
+      }
+      if (this->varied_.problem != nullptr)
+        refuse_problem("parameter", this->varied_.problem(&varied));
+      static_cast<varied_of<S>&>(plan_.settings_) = varied;
+      share_common();
+      plan_.write_values();
+    }
+  }
+
   // Never moved from here on: facts_ points into it.
   Plan<E> plan_;
   Shared<S> shared_{};
 
  private:
+  GE_COLD void take_varied() {
+    VariedFacts& facts = this->varied_;
+    using V = varied_of<S>;
+    facts.fields = field_infos<V>();
+    facts.varying = plan_.varying();
+    const int64_t at = own_offset<Tables>(plan_.params_);
+    facts.derived = at + kOwnOffset<Tables, OwnParameters<S>, derived_of<S>>;
+    facts.given = at + kOwnOffset<Tables, OwnParameters<S>, V>;
+    facts.ranges = at + kOwnOffset<Tables, OwnRanges<S>, Range>;
+    facts.end = ge::record_bytes<Tables>(plan_.params_);
+    facts.params = &plan_.params_;
+    facts.derive = [](void* derived, const void* varied, const void* params) {
+      const FloatMode standard;
+      *static_cast<derived_of<S>*>(derived) =
+          derive<S>(*static_cast<const V*>(varied), *static_cast<const held_of<S>*>(params));
+    };
+    if constexpr (has_problem<S>)
+      facts.problem = [](const void* varied) { return static_cast<const V*>(varied)->problem(); };
+  }
+  /// What rules read while nothing varies.
+  GE_COLD void share_common() {
+    const FloatMode standard;
+    const varied_of<S> varied = plan_.settings_;
+    shared_.derived = derive<S>(varied, plan_.params_);
+    const varied_of<S> defaults{};
+    shared_.is_usual =
+        plan_.params_.varying == 0 && std::memcmp(&varied, &defaults, sizeof varied) == 0;
+    if constexpr (!kOnLanes) {
+      using Derived = derived_of<S>;
+      shared_.common = common_;
+      for (int lane = 0; lane < B; ++lane)
+        store_words<Derived>(common_ + lane * unit_of<Derived>, B, shared_.derived);
+    }
+  }
+  // See Shared. On whole lines of the cache, as records are.
+  static constexpr int kCommonBytes =
+      has_varied<S> && !kOnLanes ? int(sizeof(derived_of<S>)) * B : 1;
+  alignas(64) char common_[kCommonBytes];
+
   template <class... Ts>
   GE_COLD std::vector<PlannedBase::Room> rooms_of(Types<Ts...>) const {
     std::vector<PlannedBase::Room> rooms;

@@ -2,6 +2,7 @@
 #include "engine/simulator/records.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <unordered_set>
 
@@ -97,39 +98,84 @@ constexpr char kMagic[8] = {'g', 'p', 'u', '_', 'e', 'n', 'v', '\1'};
 constexpr int64_t kDigest = 16;
 const char* const kNothing = "(nothing)";
 
+/// The text of a value of JSON that begins at `begin`, up to the comma or bracket that ends it.
+std::string value_in(const std::string& text, size_t begin) {
+  int depth = 0;
+  auto end = begin;
+  bool quoted = false;
+  for (; end < text.size(); ++end) {
+    const char c = text[end];
+    if (c == '"') quoted = !quoted;
+    if (quoted) {
+      if (c == '\\') ++end;
+      continue;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth < 0) break;
+    if (c == ',' && depth == 0) break;
+    if (depth == 0 && (c == '}' || c == ']')) {
+      ++end;
+      break;
+    }
+  }
+  return text.substr(begin, end - begin);
+}
+/// Names and values of an object of JSON whose values are plain.
+std::map<std::string, std::string> members_of(const std::string& object) {
+  std::map<std::string, std::string> members;
+  for (size_t at = object.find('"'); at != std::string::npos;) {
+    const auto close = object.find("\": ", at);
+    if (close == std::string::npos) break;
+    const std::string value = value_in(object, close + 3);
+    members[object.substr(at + 1, close - at - 1)] = value;
+    at = object.find('"', close + 3 + value.size());
+  }
+  return members;
+}
+/// The default of a parameter, as descriptions print it.
+std::string default_of(const std::string& instance, const std::string& name) {
+  const auto at =
+      instance.find("{\"name\": " + json(name) + ",", instance.find("\"parameters\": ["));
+  if (at == std::string::npos) return kNothing;
+  const auto value = instance.find("\"default\": ", at);
+  return value == std::string::npos ? kNothing : value_in(instance, value + 11);
+}
+/// Whether a save's parameters are those of a simulator. A save of an older build lacks parameters
+/// that came later, which have their defaults; what differs by world is in the records.
+bool are_same_parameters(const Simulator& simulator, const std::string& theirs,
+                         const std::string& own) {
+  auto saved = members_of(theirs), here = members_of(own);
+  for (const std::string& name : simulator.own_parameters()) saved.erase(name), here.erase(name);
+  for (const auto& [name, value] : here)
+    if (saved.find(name) == saved.end()) {
+      const std::string usual = default_of(simulator.instance(), name);
+      // A default has as many digits as a double, and a value those of its type.
+      char* end = nullptr;
+      const double number = std::strtod(usual.c_str(), &end);
+      const bool is_number = end != usual.c_str() && *end == 0;
+      const bool same =
+          is_number ? float(number) == float(std::strtod(value.c_str(), nullptr)) : usual == value;
+      if (!same) return false;
+      saved[name] = value;
+    }
+  return saved == here;
+}
+
 // Facts that must match for a save to be loaded: the same text on both sides, compared line by line
 // so that a difference can be named.
 std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& simulator) {
   const std::string& instance = simulator.instance();
   // The parameters' values come last, and may be called like the facts.
   const auto values = instance.rfind("\"values\": ");
-  // The text of one member of the JSON, up to the comma or bracket that ends it; searched from the
-  // end, since a plan's members follow those of the build.
+  // Searched from the end, since a plan's members follow those of the build.
   const auto member = [&](const std::string& key) {
     const auto at = instance.rfind("\"" + key + "\": ", values);
-    const auto begin = at + key.size() + 4;
-    int depth = 0;
-    auto end = begin;
-    bool quoted = false;
-    for (; end < instance.size(); ++end) {
-      const char c = instance[end];
-      if (c == '"') quoted = !quoted;
-      if (quoted) {
-        if (c == '\\') ++end;
-        continue;
-      }
-      if (c == '{' || c == '[') ++depth;
-      if ((c == '}' || c == ']') && --depth < 0) break;
-      if (c == ',' && depth == 0) break;
-      if (depth == 0 && (c == '}' || c == ']')) {
-        ++end;
-        break;
-      }
-    }
-    return instance.substr(begin, end - begin);
+    return at == std::string::npos ? std::string(kNothing)
+                                   : value_in(instance, at + key.size() + 4);
   };
   std::vector<std::pair<std::string, std::string>> facts{
       {"environment", json(simulator.id())},
+      {"varying", member("varying")},
       {"parameters", member("values")},
       {"tier", member("tier")},
       {"worlds", std::to_string(simulator.worlds())},
@@ -144,7 +190,8 @@ std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& sim
 
 std::string save_header(const Simulator& simulator) {
   std::string out = "{\"version\": 1";
-  for (const auto& [key, value] : save_facts(simulator)) out += ",\n \"" + key + "\": " + value;
+  for (const auto& [key, value] : save_facts(simulator))
+    if (value != kNothing) out += ",\n \"" + key + "\": " + value;
   return out + "}\n";
 }
 
@@ -196,7 +243,9 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
     // Saves of releases before assets do not list facts that follow from the parameters, which are
     // equal.
     const bool follows = key == "assets" && theirs == kNothing && !simulator.assets()->has_files();
-    if (theirs != value && !follows)
+    const bool same =
+        theirs == value || (key == "parameters" && are_same_parameters(simulator, theirs, value));
+    if (!same && !follows)
       throw Error(Fault::value, "load: the save differs in " + key + ": it has " + theirs +
                                     ", this simulator " + value);
   }
@@ -206,7 +255,12 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
                 "load: the save is damaged or truncated: its checksum does not fit its bytes");
   const char* const saved = data + kPrefix + int64_t(length);
   check_records(simulator.columns(), saved, simulator.worlds(), simulator.record_bytes());
-  simulator.write_records(0, simulator.worlds(), saved);
+  std::vector<char> settled;
+  if (!simulator.own_parameters().empty()) {
+    settled.assign(saved, saved + records);
+    simulator.settle(settled.data(), simulator.worlds());
+  }
+  simulator.write_records(0, simulator.worlds(), settled.empty() ? saved : settled.data());
 }
 
 // ---- columns
@@ -250,18 +304,23 @@ void set_column(Simulator& simulator, const Column& column, const void* from,
                                     std::to_string(simulator.worlds() - 1));
   const auto number = [&](int64_t i) { return worlds.empty() ? i : worlds[size_t(i)]; };
   const char* in = static_cast<const char*>(from);
-  if (column.low > -kUnbounded || column.high < kUnbounded ||
-      column.last_high < kUnbounded)  // of all, before any is written
-    for (int64_t i = 0; i < count; ++i) {
-      simulator.read_records(number(i), 1, one.data());
-      check_values(column, in + i * column.rows * column.bytes, one.data(), number(i));
-    }
+  const auto put = [&](int64_t i) {
+    simulator.read_records(number(i), 1, one.data());
+    for (int64_t row = 0; row < column.rows; ++row)
+      std::memcpy(one.data() + column.offset + row * column.stride,
+                  in + (i * column.rows + row) * column.bytes, size_t(column.bytes));
+    simulator.settle(one.data(), 1);
+  };
+  const bool has_range = column.low > -kUnbounded || column.high < kUnbounded ||
+                         column.last_high < kUnbounded || !simulator.own_parameters().empty();
+  for (int64_t i = 0; has_range && i < count; ++i) {  // of all, before any is written
+    simulator.read_records(number(i), 1, one.data());
+    check_values(column, in + i * column.rows * column.bytes, one.data(), number(i));
+    put(i);
+  }
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t world = number(i);
-    simulator.read_records(world, 1, one.data());
-    for (int64_t row = 0; row < column.rows; ++row, in += column.bytes)
-      std::memcpy(one.data() + column.offset + row * column.stride, in, size_t(column.bytes));
-    simulator.write_records(world, 1, one.data());
+    put(i);
+    simulator.write_records(number(i), 1, one.data());
   }
 }
 

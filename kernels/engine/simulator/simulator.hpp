@@ -85,6 +85,8 @@ struct Config {
   FinalRows final_rows = FinalRows::zero;  // `keep` holds for every call
   int device = 0;                          // CUDA ordinal
   Values parameters;
+  std::vector<std::string>
+      varying;  // names of parameters that each world has a value of its own of
   DataFiles data_files;
   // Tuning, and what the tests vary; 0 leaves the choice to the engine.
   int tile = 0;                       // worlds per tile (cpu)
@@ -94,6 +96,17 @@ struct Config {
   Schedule schedule = Schedule::own;  // (cuda)
   bool dependent_launch = true;
   uint64_t shuffle_seed = 0;  // order of rows (shuffled) and of lanes (lanes)
+};
+
+/// New values of parameters that may differ by world, or ranges to draw them from at each reset.
+struct ParameterChange {
+  struct One {
+    std::string name;
+    Law law = Law::given;
+    std::vector<double> numbers;  // one, or one per world; of a range as `Range` has them
+  };
+  std::vector<One> all;
+  std::vector<int64_t> worlds;  // in which; empty: all
 };
 
 /// The actions of one step, in the caller's element type; (worlds, agents[, k]) contiguous. Of
@@ -111,6 +124,8 @@ struct ResetRequest {
   /// One byte per world, in memory of the simulator's machine; null: all worlds.
   const uint8_t* mask = nullptr;
   Values options;
+  /// Applied to the worlds that it resets, before they are.
+  ParameterChange parameters;
 };
 
 /// What went wrong inside the worlds since the last call of `faults`.
@@ -204,6 +219,14 @@ class GE_API Simulator {
   virtual int64_t record_bytes() const = 0;
   virtual void read_records(int64_t first, int64_t count, void* to) = 0;
   virtual void write_records(int64_t first, int64_t count, const void* from) = 0;
+  /// Sets parameters that may differ by world (world/varied.hpp); refuses anything else by name,
+  /// and then changes nothing.
+  virtual void set_parameters(const ParameterChange& change) = 0;
+  /// Refuses canonical records whose own parameters no simulator has, and computes what follows
+  /// from them.
+  virtual void settle(char* records, int64_t count) const = 0;
+  /// Names of the parameters of which worlds have their own: all that may vary, or none.
+  virtual std::vector<std::string> own_parameters() const = 0;
   virtual void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
                            bool reseed) = 0;
   virtual FaultReport faults() = 0;

@@ -2,11 +2,14 @@
 // sets, fields of rows and actions. build.hpp makes the plan of a simulator of them.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/graph/channels.hpp"
 #include "engine/graph/episode.hpp"
 #include "engine/graph/outputs.hpp"
 #include "engine/graph/wide_rows.hpp"
 #include "engine/simulator/plan.hpp"
+#include "engine/simulator/varying.hpp"
 
 namespace ge {
 
@@ -65,6 +68,7 @@ struct ListColumns : ColumnList {
   }
   template <class T, class C>
   GE_COLD void column(int64_t at) {
+    if constexpr (is_own<T>) return own_column<T, C>(at);
     if constexpr (!in_scratch<T, C>)
       check_fields<C, Tables>(
           std::make_index_sequence<std::tuple_size_v<decltype(C::describe())>>{});
@@ -78,6 +82,17 @@ struct ListColumns : ColumnList {
       live = {0, header_at, T::kind == Kind::pool};
     component(table_name<T>(), {at, int64_t(sizeof(C)), unit_of<C>}, room_of<T>(params), live,
               infos);
+  }
+  /// Parameters are columns. What follows from them lies in front of them and cannot be set.
+  template <class T, class C>
+  GE_COLD void own_column(int64_t at) {
+    using Columns = typename T::components;
+    constexpr bool is_named = std::is_same_v<C, typename TypeAt<Columns::size - 1, Columns>::type>;
+    LiveRows live;
+    live.fixed = rows_of<T>(params);
+    std::vector<FieldInfo> infos;
+    if (is_named && live.fixed > 0) infos = field_infos<C>();
+    component(table_name<T>(), {at, int64_t(sizeof(C)), unit_of<C>}, live.fixed, live, infos);
   }
 };
 
@@ -95,7 +110,8 @@ GE_COLD void list_columns(std::vector<Column>& columns, std::vector<Segment>& se
                           const Params& params) {
   ListColumns<Tables, Params> visit{{columns, segments, row_counts(Tables{}, params)}, params};
   const int end = Walk<kScratch, Tables>::run(visit);
-  Walk<kScratch, Tables>::run_any(visit, params, end);
+  const int64_t last = Walk<kScratch, Tables>::run_any(visit, params, end);
+  Walk<kScratch, Tables>::run_own(visit, params, last);
 }
 
 // The user's settings and the rules' parameters: the same struct, or Settings that are resolved
@@ -115,6 +131,22 @@ typename S::Params resolve(typename SettingsOf<S>::type& settings) {
     return S::resolve(settings);
   else
     return settings;
+}
+
+/// Parameters with the list of those that vary.
+template <class S>
+GE_COLD held_of<S> held(const typename S::Params& params, const std::vector<std::string>& varying) {
+  check_varying(field_infos<typename SettingsOf<S>::type>(), field_infos<varied_of<S>>(), varying);
+  if constexpr (has_varied<S>) {
+    held_of<S> made{params, 0, {}};
+    for (int k = 0; k < kVaried<S>; ++k)
+      if (std::find(varying.begin(), varying.end(), kFieldData<varied_of<S>>[size_t(k)].name) !=
+          varying.end())
+        made.number[made.varying++] = uint8_t(k);
+    return made;
+  } else {
+    return params;
+  }
 }
 
 // The user's options of a reset and the kernels' options: the same struct, or ResetSettings (which
@@ -244,12 +276,16 @@ GE_COLD std::vector<BuildFacts::Role> facts_of_roles(const typename E::Schema::P
 
 /// Facts of a build that need no simulator; `E` is the smallest tier.
 template <class E>
-GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schema::Params& params) {
+GE_COLD BuildFacts facts_of_build(const std::string& id,
+                                  const held_of<typename E::Schema>& params) {
   using S = typename E::Schema;
   BuildFacts facts(id, E::card);
   std::vector<Segment> segments;
   list_columns<false, AllTables<S>>(facts.columns, segments, params);
   facts.parameters = field_infos<typename SettingsOf<S>::type>(true);
+  for (const FieldInfo& varied : field_infos<varied_of<S>>())
+    for (FieldInfo& info : facts.parameters)
+      if (info.name == varied.name) info.varies = true;
   facts.reset_options = field_infos<typename ResetSettingsOf<S>::type>(true);
   facts.roles = facts_of_roles<E>(params);
   facts.names_roles = has_roles<S>;

@@ -146,6 +146,27 @@ struct Walk<kScratch, Types<Ts...>> {
       (any_column<T, Cs>(visit, params, at), ...);
     }
   }
+  /// Walks the columns of the tables at the end of a record, which begin at `at`, each at a
+  /// multiple of 8. Returns where they end.
+  GE_EITHER_MACHINE
+  template <class Visitor, class Params>
+  GE_FN static constexpr int64_t run_own(Visitor& visit, const Params& params, int64_t at) {
+    if constexpr (!kScratch) (own_table<Ts>(visit, params, at, typename Ts::components{}), ...);
+    return at;
+  }
+  GE_EITHER_MACHINE
+  template <class T, class Visitor, class Params, class... Cs>
+  GE_FN static constexpr void own_table([[maybe_unused]] Visitor& visit,
+                                        [[maybe_unused]] const Params& params,
+                                        [[maybe_unused]] int64_t& at, Types<Cs...>) {
+    if constexpr (is_own<T>) (own_column<T, Cs>(visit, params, at), ...);
+  }
+  GE_EITHER_MACHINE
+  template <class T, class C, class Visitor, class Params>
+  GE_FN static constexpr void own_column(Visitor& visit, const Params& params, int64_t& at) {
+    visit.template column<T, C>(at);
+    at += round_up(rows_of<T>(params) * int64_t(sizeof(C)), 8);
+  }
   GE_EITHER_MACHINE
   template <class T, class C, class Visitor, class Params>
   GE_FN static constexpr void any_column(Visitor& visit, const Params& params, int64_t& at) {
@@ -157,7 +178,7 @@ struct Walk<kScratch, Types<Ts...>> {
   GE_EITHER_MACHINE
   template <class T, class Visitor, class... Cs>
   GE_FN static constexpr void table(Visitor& visit, int& at, Types<Cs...>) {
-    if constexpr (is_any<T>) return;
+    if constexpr (is_any<T> || is_own<T>) return;
     if (T::scratch == kScratch && header_bytes<T>() > 0) {
       at = int(round_up(at, 4));
       visit.template header<T>(at);
@@ -173,7 +194,7 @@ struct Walk<kScratch, Types<Ts...>> {
   GE_EITHER_MACHINE
   template <class T, class C, class Visitor>
   GE_FN static constexpr void column(Visitor& visit, int& at, [[maybe_unused]] int lifetime) {
-    if constexpr (!is_any<T> && in_scratch<T, C> == kScratch) {
+    if constexpr (!is_any<T> && !is_own<T> && in_scratch<T, C> == kScratch) {
       static_assert(lifetime_of<T, C>() >= 0 && lifetime_of<T, C>() <= kLifetimes,
                     "GE: a lifetime is 0 (always) to 4");
       if (kScratch && lifetime != lifetime_of<T, C>()) return;
@@ -302,10 +323,35 @@ GE_FN constexpr int64_t memory_bytes(const Params& params) {
     return measure<kScratch, Tables>();
   }
 }
+template <class Tables>
+struct HasOwn;
+template <class... Ts>
+struct HasOwn<Types<Ts...>> : std::bool_constant<(is_own<Ts> || ...)> {};
+/// Where the tables of parameters that vary begin in a canonical record.
+template <class Tables, class Params>
+GE_FN constexpr int64_t own_offset(const Params& params) {
+  return memory_bytes<false, Tables>(params);
+}
+/// Where a column of theirs begins behind that; no table but the last has a number of rows that
+/// depends on the parameters and columns behind it.
+template <class Tables, class T, class C>
+consteval int find_own() {
+  struct Filled {};
+  Find<T, C> find;
+  Walk<false, Tables>::run_own(find, Filled{}, 0);
+  return int(find.found);
+}
+template <class Tables, class T, class C>
+inline constexpr int kOwnOffset = find_own<Tables, T, C>();
 /// Bytes of one canonical record, and of one world's scratch memory, with these parameters.
 template <class Tables, class Params>
 GE_FN constexpr int64_t record_bytes(const Params& params) {
-  return memory_bytes<false, Tables>(params);
+  if constexpr (HasOwn<Tables>::value) {
+    Measure visit;
+    return Walk<false, Tables>::run_own(visit, params, own_offset<Tables>(params));
+  } else {
+    return memory_bytes<false, Tables>(params);
+  }
 }
 template <class Tables, class Params>
 GE_FN constexpr int64_t scratch_bytes(const Params& params) {

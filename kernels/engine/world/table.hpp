@@ -51,10 +51,14 @@ struct Table {
 
 template <class T>
 inline constexpr bool is_any = T::capacity == kAny;
+/// Whether T is one of the tables at the end of a record, which exist where parameters vary
+/// (varied.hpp).
+template <class T>
+inline constexpr bool is_own = requires { T::is_own; };
 /// Capacity of T in worlds with these parameters.
 template <class T, class Params>
 GE_FN constexpr int64_t room_of([[maybe_unused]] const Params& params) {
-  if constexpr (is_any<T>)
+  if constexpr (is_any<T> || is_own<T>)
     return T::count(params);
   else
     return T::capacity;

@@ -11,6 +11,7 @@
 #include "engine/world/record.hpp"
 #include "engine/world/roles.hpp"
 #include "engine/world/tuning.hpp"
+#include "engine/world/varied.hpp"
 
 namespace ge {
 
@@ -113,7 +114,7 @@ template <int N, class... Cs>
 using Agents = Fixed<N, Cs..., Return, Fate, Reward, Ending>;
 
 template <class S>
-using AllTables = concat<Types<EpisodeTable>, typename S::tables>;
+using AllTables = concat<Types<EpisodeTable>, typename S::tables, typename OwnTables<S>::type>;
 
 /// Worlds per interleaved block of this build: a register of the widest CPU, a line of 128
 /// bytes on a GPU, unless the environment asks for another number.
@@ -167,10 +168,22 @@ struct Shared {
   Counters* counters;
   Elements format;  // of the observations' wide rows
   Bound bound;
-  typename S::Params params;
+  held_of<S> params;
   typename AssetsOf<S>::type assets;
   typename OptionsOf<S>::type options;
+  derived_of<S> derived;  // of the parameters that may vary, while they do not
+  char* common;           // the same, `kBlock` times side by side; null on lanes
+  bool is_usual;          // all of them have their defaults, in all worlds
 };
+
+/// Where a block's own parameters are, or those of all worlds; null on lanes that have none.
+template <class S>
+GE_FN char* own_of(const Shared<S>& shared, char* block) {
+  if constexpr (!has_varied<S>) return nullptr;
+  if constexpr (has_varied<S>)
+    return shared.params.varying > 0 ? block + own_offset<AllTables<S>>(shared.params) * kBlock<S>
+                                     : shared.common;
+}
 
 /// Whether a simulator was made with this choice; equal for all worlds.
 template <class S>
@@ -180,6 +193,16 @@ GE_FN bool has_choice(const Shared<S>& shared, Autoreset autoreset) {
 template <class S>
 GE_FN bool has_choice(const Shared<S>& shared, Ends ends) {
   return shared.ends == ends;
+}
+template <class S>
+GE_FN bool has_choice(const Shared<S>& shared, Varying varying) {
+  if constexpr (has_varied<S>) {
+    if (varying == Varying::usual || varying == Varying::unusual)
+      return shared.is_usual == (varying == Varying::usual);
+    return (shared.params.varying > 0) == (varying == Varying::some);
+  } else {
+    return varying == Varying::none || varying == Varying::usual;
+  }
 }
 
 /// Agents of each world.
@@ -234,12 +257,15 @@ struct Cells {
   int scratch_lane;
   int squad_lane = 0, squad_size = 1;  // the lane's place among those that share a row
   char* roomy = nullptr;               // scratch memory of the roomy lifetime (tuning.hpp)
+  char* own = nullptr;                 // the block's own parameters (varied.hpp)
 
   template <class T, class C>
   GE_FN char* at(int row) const {
     static_assert(contains<T, Tables>, "GE: this environment has no table T");
     static_assert(contains<C, typename T::components>, "GE: table T has no component C");
-    if constexpr (is_any<T>) {
+    if constexpr (is_own<T>) {
+      return own + (kOwnOffset<Tables, T, C> + row * int(sizeof(C))) * B + own_lane() * unit_of<C>;
+    } else if constexpr (is_any<T>) {
       const int64_t at =
           any_offset<Tables, T, C>(shared->params) + int64_t{row} * int64_t(sizeof(C));
       if constexpr (in_scratch<T, C>)
@@ -258,6 +284,8 @@ struct Cells {
         return block + (offset + row * int(sizeof(C))) * B + lane * unit_of<C>;
     }
   }
+  /// The world's place among its block's own parameters; on lanes, `lane` may be the one in a copy.
+  GE_FN int own_lane() const { return kOnLanes ? world % B : lane; }
   /// Capacity of T in this world.
   template <class T>
   GE_FN int room() const {
@@ -316,6 +344,7 @@ class World {
  public:
   using Cells = ge::Cells<S>;
   using Params = typename S::Params;
+  using Derived = derived_of<S>;
 
   GE_FN explicit World(const Cells& cells) : cells_(cells) {}
 
@@ -326,6 +355,13 @@ class World {
            *cells_.template generation<T>(int(handle.slot)) == handle.generation;
   }
   GE_FN const Params& params() const { return cells_.shared->params; }
+  /// Parameters that may differ by world, or what follows from them (varied.hpp).
+  GE_FN Derived varied() const {
+    static_assert(has_varied<S>, "GE: this Schema has no Varied");
+    if constexpr (kOnLanes)
+      if (cells_.own == nullptr) return cells_.shared->derived;
+    return load_words<Derived>(cells_.own + cells_.own_lane() * unit_of<Derived>, Cells::B);
+  }
   /// What all worlds share: `w.assets().levels[k]`.
   GE_FN const typename AssetsOf<S>::type& assets() const { return cells_.shared->assets; }
   /// Options of the current reset; their defaults in a reset that the life cycle begins.

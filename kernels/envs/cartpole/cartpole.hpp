@@ -14,17 +14,22 @@
 
 namespace gpu_envs::envs::cartpole {
 
-using namespace ge;
-
-/// Keyword arguments of `make_vec("CartPole-v0", ...)`; the initialisers are the defaults.
+/// What is the same in all worlds.
 struct Params {
   bool sutton_barto_reward = false, velocities = true;
+};
+/// Keyword arguments of `make_vec("CartPole-v0", ...)`; the initialisers are the defaults.
+template <class Real>
+struct SettingsOf : Params, Body<Real> {
   static constexpr auto describe() {
-    return fields(
-        field("sutton_barto_reward", &Params::sutton_barto_reward,
-              "reward 0 for every step and -1 for the one that ends the episode by its rules"),
-        field("velocities", &Params::velocities,
-              "observations show the velocities of cart and pole; false: they show 0 instead"));
+    return std::tuple_cat(
+        fields(field("sutton_barto_reward", &SettingsOf::sutton_barto_reward,
+                     "reward 0 for every step and -1 for the one that ends the episode by its "
+                     "rules"),
+               field("velocities", &SettingsOf::velocities,
+                     "observations show the velocities of cart and pole; false: they show 0 "
+                     "instead")),
+        Body<Real>::describe());
   }
 };
 /// `reset(options={"low": ..., "high": ...})`: where the four numbers of the start state are drawn.
@@ -82,18 +87,26 @@ struct Cart : Agents<1, Motion, Push> {
 };
 struct Schema {
   using Params = cartpole::Params;
+  using Settings = SettingsOf<float>;
+  using Varied = Body<float>;
+  using Derived = Dynamics<float>;
   using Options = cartpole::Options;
   using Action = Push;
   using Agent = Cart;
   using tables = Types<Cart>;
+  static Params resolve(const Settings& settings) { return settings; }
+  static GE_FN Derived derive(const Varied& body, const Params&) { return dynamics_of(body); }
 };
 using W = World<Schema>;
 
 // Rules. `const` says what a system may only read; what it may write comes first.
 
-GE_FN void push_cart(const W&, Motion& m, const Push& push) {
-  constexpr float kForce = Physics<float>::force;
-  Physics<float>::swing(push.direction == 1 ? kForce : -kForce, m.x, m.velocity, m.angle, m.spin);
+/// kUsual: masses, lengths and forces have their defaults.
+template <bool kUsual>
+GE_FN void push_cart(const W& w, Motion& m, const Push& push) {
+  const Dynamics<float> of = kUsual ? dynamics_of(Body<float>{}) : w.varied();
+  const float newtons = push.direction == 1 ? of.force : -of.force;
+  Physics<float>::swing(of, newtons, m.x, m.velocity, m.angle, m.spin);
 }
 GE_FN float reward_of(const Params& p, bool fell) {
   return p.sutton_barto_reward ? (fell ? -1.0f : 0.0f) : 1.0f;
@@ -122,7 +135,8 @@ struct Environment {
   using Schema = cartpole::Schema;
   using Observation = cartpole::Observation;
   using Reset = Stages<Each<&place_cart>>;
-  using Step = Stages<Each<&push_cart>, Each<&judge>>;
+  using Step =
+      Stages<Usually<Each<&push_cart<true>>>, Otherwise<Each<&push_cart<false>>>, Each<&judge>>;
   using Observe = Stages<ge::Observe<&observe>>;
   static constexpr Card card{.doc = "Balance a pole on a cart by pushing the cart left or right.",
                              .max_episode_steps = 500,
@@ -137,7 +151,11 @@ struct Environment {
             const bool knows_speeds = viewer < 0 || w.params().velocities;
             return cart_text(get<Motion>(w), knows_speeds, w.step(), w.max_steps());
           },
-      .scene = [](const W& w) { return picture(get<Motion>(w).x, get<Motion>(w).angle); }};
+      .scene =
+          [](const W& w) {
+            const Motion m = get<Motion>(w);
+            return picture(m.x, m.angle, w.varied().half_length);
+          }};
 };
 using Builds = ge::Builds<Build<"CartPole-v0", Environment>>;
 

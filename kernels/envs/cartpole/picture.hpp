@@ -22,10 +22,13 @@ GE_COLD inline Lean lean_of(float angle) {
   return lean;
 }
 
-inline ge::Scene picture(float x, float angle) {
+/// Lengths beyond the picture are drawn shorter.
+inline ge::Scene picture(float x, float angle, float half_length) {
   using namespace ge;
-  const float length = Physics<float>::half_length, limit = Physics<float>::x_limit;
+  const float limit = Physics<float>::x_limit;
+  const float length = half_length < 0.1f ? 0.1f : half_length < 2.0f ? half_length : 2.0f;
   constexpr float kTrack = 0.30f, kTop = 0.55f;  // heights of the track and of the cart's hinge [m]
+  const float top = length > 0.5f ? kTop + 2 * length + 0.15f : 1.7f;
   Scene scene;
   Solid floor = box(0.5f, 0, 0);
   floor.shape = Solid::kFloor, floor.colour = palette::kFloor, floor.second = palette::kFloorSquare;
@@ -45,7 +48,7 @@ inline ge::Scene picture(float x, float angle) {
     post.position[0] = side * (limit + 0.29f), post.position[2] = post.half[2];
     scene.solids.push_back(post);
   }
-  const float low[3] = {-limit - 0.4f, -0.3f, 0}, high[3] = {limit + 0.4f, 0.3f, 1.7f};
+  const float low[3] = {-limit - 0.4f, -0.3f, 0}, high[3] = {limit + 0.4f, 0.3f, top};
   for (int k = 0; k < 3; ++k) scene.low[k] = low[k], scene.high[k] = high[k];
   scene.look[0] = 0, scene.look[1] = 1, scene.look[2] = -0.22f;
   scene.view = "perspective";

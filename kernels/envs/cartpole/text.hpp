@@ -9,8 +9,8 @@
 
 namespace gpu_envs::envs::cartpole {
 
-/// Ten columns and five rows a metre, since characters are twice as high as wide. The pole, one
-/// metre long, stands on the lowest row, which is the track.
+/// Ten columns and five rows a metre, since characters are twice as high as wide. The pole,
+/// drawn one metre long, stands on the lowest row, which is the track.
 GE_COLD inline std::string drawing(float x, float angle) {
   constexpr int kWidth = 57, kPole = 5, kMiddle = kWidth / 2;
   constexpr int kLimit = int(10 * Physics<float>::x_limit);  // columns from the middle

@@ -12,7 +12,8 @@
 namespace gpu_envs::envs::cartpole_forms {
 
 using namespace ge;
-using cartpole::Observation, cartpole::Params, cartpole::Physics, cartpole::Push;
+using cartpole::Dynamics, cartpole::Observation, cartpole::Params, cartpole::Physics,
+    cartpole::Push;
 
 struct Force {
   float force;
@@ -72,18 +73,25 @@ struct Schema {
     static constexpr const char* name = "cart";
   };
   using Params = cartpole::Params;
+  using Settings = cartpole::SettingsOf<typename Form::Real>;
+  using Varied = cartpole::Body<typename Form::Real>;
+  using Derived = Dynamics<typename Form::Real>;
   using Options = typename Form::Options;
   using Action = typename Form::Action;
   using tables = Types<Agent>;
+  static Params resolve(const Settings& settings) { return settings; }
+  static GE_FN Derived derive(const Varied& body, const Params&) {
+    return cartpole::dynamics_of(body);
+  }
 };
 
 // ---- rules
 
-GE_FN double newtons(const Push& push) {
-  return push.direction == 1 ? Physics<double>::force : -Physics<double>::force;
+GE_FN double newtons(const Dynamics<double>& of, const Push& push) {
+  return push.direction == 1 ? of.force : -of.force;
 }
-GE_FN float newtons(const Force& force) {
-  return Physics<float>::force * force.force;
+GE_FN float newtons(const Dynamics<float>& of, const Force& force) {
+  return of.force * force.force;
 }
 template <class Form>
 struct Rules {
@@ -91,8 +99,9 @@ struct Rules {
   using Motion = typename Form::Motion;
   using Action = typename Form::Action;
 
-  static GE_FN void push_cart(const W&, Motion& m, const Action& action) {
-    Physics<typename Form::Real>::swing(newtons(action), m.x, m.velocity, m.angle, m.spin);
+  static GE_FN void push_cart(const W& w, Motion& m, const Action& action) {
+    const Dynamics<typename Form::Real> of = w.varied();
+    Physics<typename Form::Real>::swing(of, newtons(of, action), m.x, m.velocity, m.angle, m.spin);
   }
   static GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Motion& m) {
     const bool fell = Physics<typename Form::Real>::has_fallen(m.x, m.angle);
@@ -121,7 +130,7 @@ struct Rules {
   }
   static Scene scene(const W& w) {
     const auto m = get<Motion>(w);
-    return cartpole::picture(float(m.x), float(m.angle));
+    return cartpole::picture(float(m.x), float(m.angle), float(w.varied().half_length));
   }
 };
 

@@ -1,0 +1,166 @@
+"""What a parameter may be that differs by world: an array, or a range that resets draw from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_envs import errors
+from gpu_envs.core import device_arrays
+from gpu_envs.known.fields import Field
+
+MOST_CHOICES = 8
+Law = tuple[str, list[float]]  # as the native code takes it: a name, and its numbers
+
+
+@dataclass(frozen=True)
+class Range:
+    """What each reset draws a parameter from, for each world that begins an episode."""
+
+    law: str
+    numbers: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        shown = [repr(int(x) if x == int(x) else x) for x in self.numbers]
+        if self.law == "choice":
+            return f"choice([{', '.join(shown)}])"
+        if self.law == "normal":
+            low, high, mean, deviation = shown
+            return f"normal({mean}, {deviation}, {low}, {high})"
+        return f"{self.law}({', '.join(shown)})"
+
+
+def uniform(low: float, high: float) -> Range:
+    """Draw evenly between `low` and `high`; whole numbers with equal chances, both included."""
+    return Range("uniform", _bounds("uniform", low, high))
+
+
+def log_uniform(low: float, high: float) -> Range:
+    """Draw between `low` and `high`, above 0, so that the logarithm is uniform."""
+    bounds = _bounds("log_uniform", low, high)
+    if bounds[0] <= 0:
+        raise ValueError(f"log_uniform: low must be above 0, got {low!r}")
+    return Range("log_uniform", bounds)
+
+
+def choice(values: Iterable[float]) -> Range:
+    """Draw one of a few values, at most eight, with equal chances."""
+    numbers = tuple(_number("choice", "values", value) for value in values)
+    if not 1 <= len(numbers) <= MOST_CHOICES:
+        raise ValueError(f"choice: values must be 1 to {MOST_CHOICES} numbers, got {len(numbers)}")
+    return Range("choice", numbers)
+
+
+def normal(mean: float, deviation: float, low: float, high: float) -> Range:
+    """Draw from a normal distribution, again where a draw is not from `low` to `high`."""
+    bounds = _bounds("normal", low, high)
+    spread = _number("normal", "deviation", deviation)
+    if spread < 0:
+        raise ValueError(f"normal: deviation must be at least 0, got {deviation!r}")
+    return Range("normal", (*bounds, _number("normal", "mean", mean), spread))
+
+
+def _bounds(law: str, low: object, high: object) -> tuple[float, float]:
+    bounds = _number(law, "low", low), _number(law, "high", high)
+    if bounds[0] > bounds[1]:
+        raise ValueError(f"{law}: low must not be above high, got {low!r} and {high!r}")
+    return bounds
+
+
+def _number(law: str, name: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        what = errors.shown(value)
+        raise TypeError(f"{law}: {name} must be a number, got {what}") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{law}: {name} must be finite, got {value!r}")
+    return number
+
+
+# ---- what callers give
+
+
+def varies(value: object) -> bool:
+    """Whether a value differs by world: a range, or an array with an axis."""
+    if isinstance(value, Range | list | tuple):
+        return True
+    return not isinstance(value, str | bytes) and len(getattr(value, "shape", ())) > 0
+
+
+def may_vary(described: Sequence[Field]) -> list[str]:
+    """Return the names of the parameters that may differ by world."""
+    return [field.name for field in described if field.by_world]
+
+
+def law_of(name: str, value: object, worlds: int | None) -> Law:
+    """Return what the native code is told about a parameter.
+
+    Args:
+        name: Of the parameter, for messages.
+        value: A number, an array with one per world, or a range.
+        worlds: How many numbers an array has to have; None for any.
+    """
+    if isinstance(value, Range):
+        return value.law, list(value.numbers)
+    numbers = _numbers(name, value)
+    if numbers.ndim > 1 or (numbers.ndim == 1 and worlds is not None and len(numbers) != worlds):
+        wanted = "one per world" if worlds is None else f"one for each of {worlds} worlds"
+        raise ValueError(
+            f"parameter {name!r} must be a number, a range, or an array of shape ({worlds or 'n'},)"
+            f", {wanted}, got shape {numbers.shape}"
+        )
+    return "given", numbers.astype(np.float64).reshape(-1).tolist()
+
+
+def _numbers(name: str, value: object) -> np.ndarray[Any, Any]:
+    if hasattr(value, "detach"):  # torch, on whichever device
+        value = value.detach().cpu()
+    elif device_arrays.has(value):
+        value = device_arrays.on_host(value)
+    try:
+        numbers = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        numbers = np.asarray(None)
+    if numbers.dtype.kind not in "biuf":
+        what = errors.shown(value)
+        raise TypeError(f"parameter {name!r} must be a number, an array or a range, got {what}")
+    return numbers
+
+
+def first_of(name: str, value: object) -> float:
+    """Return one of the values that a parameter can have."""
+    numbers = value.numbers if isinstance(value, Range) else _numbers(name, value).reshape(-1)
+    if len(numbers) == 0:
+        raise ValueError(f"parameter {name!r} needs one number for each world, got none")
+    return float(numbers[0])
+
+
+def split(
+    described: Sequence[Field], given: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split parameters into those of all worlds, and those that differ by world.
+
+    The first have a value of each of the second too.
+    """
+    own = {name: value for name, value in given.items() if varies(value)}
+    known = {field.name: field for field in described}
+    for name in list(own):
+        if name in known and known[name].type == "string" and not isinstance(own[name], Range):
+            del own[name]  # a pair of numbers is a text to such a parameter
+        elif name in known and not known[name].by_world:
+            can = may_vary(described)
+            raise ValueError(
+                f"parameter {name!r} cannot differ by world, got {errors.shown(own[name])}; "
+                + (f"these can: {', '.join(can)}" if can else "none of this environment can")
+            )
+    common = {
+        name: first_of(name, own[name]) if name in own and name in known else value
+        for name, value in given.items()
+    }
+    return common, own
