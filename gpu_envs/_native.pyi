@@ -128,6 +128,7 @@ class Simulator:
         device: int = 0,
         parameters: Mapping[str, bool | int | float | str] = ...,
         varies: Sequence[str] = ...,  # names of parameters that each world has of its own
+        changes: Mapping[str, tuple[str, Sequence[float]]] = ...,  # of these, as set_parameters
         data_files: tuple[Mapping[str, tuple[str, str]], str] = ...,  # native.DataFiles
         # Those that `allocate` and `step_numpy` make; default: all that exist. Names of outputs
         # that this environment lacks are passed over; what is always written, and the mask that

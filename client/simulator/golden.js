@@ -2,7 +2,7 @@
 //
 //   id | parameters | autoreset mode | worlds | steps | seed | hash of records | hash of outputs
 
-import { Float, Simulator } from "./simulator.js";
+import { Float, Range, Simulator } from "./simulator.js";
 
 /**
  * @typedef {{id: string, parameters: import("./simulator.js").Values,
@@ -35,6 +35,8 @@ export function parseCase(line) {
 /** @param {string} text */
 function valueOf(text) {
   if (text === "true" || text === "false") return text === "true";
+  const range = /^(.+)\.\.(.+)$/.exec(text);
+  if (range !== null) return new Range(Number(range[1]), Number(range[2]));
   if (/^[a-zA-Z]/.test(text) || /[ x]/.test(text)) return text;
   return /[.e]/.test(text) ? new Float(Number(text)) : BigInt(text);
 }

@@ -6,7 +6,7 @@ import { EngineError } from "./module.js";
  * @typedef {import("./module.js").Module} Module
  * @typedef {boolean | number | bigint | string} Value A whole number is an integer of the engine;
  *   {@link Float} makes a float of it.
- * @typedef {Record<string, Value | Float>} Values
+ * @typedef {Record<string, Value | Float | Range>} Values
  * @typedef {{type: string, row: number[], per_agent: boolean, split: boolean, at: number,
  *   bytes: number, is_sight: boolean}} OutputShape `is_sight`: it is what agents see.
  * @typedef {Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array |
@@ -18,6 +18,18 @@ export class Float {
   /** @param {number} value */
   constructor(value) {
     this.value = value;
+  }
+}
+
+/** A range that each reset draws a parameter of each world from. */
+export class Range {
+  /**
+   * @param {number} low
+   * @param {number} high
+   */
+  constructor(low, high) {
+    this.low = low;
+    this.high = high;
   }
 }
 
@@ -52,8 +64,9 @@ export function written(values) {
     .join("");
 }
 
-/** @param {Value | Float} value */
+/** @param {Value | Float | Range} value */
 function spelled(value) {
+  if (value instanceof Range) return `r${value.low} ${value.high}`;
   if (typeof value === "boolean") return `b${value}`;
   if (typeof value === "string") return `s${value}`;
   if (typeof value === "bigint") return `i${value}`;

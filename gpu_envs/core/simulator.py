@@ -90,11 +90,9 @@ class Simulator(WorldViews):
         self._keeps_rows = made["final_rows"] == "keep"
         config = {option: made[option] for option in options.NATIVE}
         self._native: Any = native.make(
-            machine, self.name, worlds, device=ordinal, parameters=own, **config
+            machine, self.name, worlds, device=ordinal, parameters=own, changes=laws, **config
         )
         self._adopt(machine, ordinal, made["outputs"] or ())
-        if laws:
-            self._native.set_parameters(laws, None)
 
     def _adopt(self, machine: str, ordinal: int, wanted: Sequence[str]) -> None:
         """Read the native description and build what every step uses."""

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings/actions.hpp"
+#include "bindings/options.hpp"
 #include "bindings/outputs.hpp"
 #include "engine/simulator/records.hpp"
 
@@ -60,6 +61,12 @@ inline void put_column(Simulator& simulator, const std::string& name, const py::
                                   ", got " + py::str(values.dtype()).cast<std::string>() + " " +
                                   shape_of(values));
   ge::set_column(simulator, column, values.data(), list);
+}
+
+inline void put_parameters(Simulator& simulator, const py::dict& changes,
+                           const py::object& worlds) {
+  ParameterChange change;
+  if (read_change(change, changes, worlds)) simulator.set_parameters(change);
 }
 
 inline py::bytes records_of(Simulator& simulator, int64_t first, int64_t count) {

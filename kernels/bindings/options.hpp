@@ -78,6 +78,20 @@ E word_of(const py::handle& value, const std::string& name) {
   throw Error(Fault::value, name + " must be one of " + known + ", got '" + text + "'");
 }
 
+/// Reads new parameters: `changes` has a law and its numbers for each name; `worlds` is None for
+/// all of them. Whether there is anything to do: a list of no worlds means none to a caller, but
+/// all to the engine.
+inline bool read_change(ParameterChange& change, const py::dict& changes,
+                        const py::object& worlds) {
+  for (const auto& [name, value] : changes) {
+    const auto [law, numbers] = value.cast<std::pair<std::string, std::vector<double>>>();
+    change.all.push_back(
+        {py::str(name).cast<std::string>(), word_of<Law>(py::str(law), "law"), numbers});
+  }
+  if (!worlds.is_none()) change.worlds = worlds.cast<std::vector<int64_t>>();
+  return !change.all.empty() && (worlds.is_none() || !change.worlds.empty());
+}
+
 /// The arguments of a native simulator.
 struct Wish {
   Config config;
@@ -119,6 +133,10 @@ inline std::map<std::string, Take> known_options(Wish& wish) {
       {"varies",
        [&](const py::handle& value, const std::string&) {
          config.varying = value.cast<std::vector<std::string>>();
+       }},
+      {"changes",
+       [&](const py::handle& value, const std::string&) {
+         read_change(config.own, value.cast<py::dict>(), py::none());
        }},
       {"data_files",
        [&](const py::handle& value, const std::string&) {

@@ -16,7 +16,6 @@
 #include "bindings/columns.hpp"
 #include "bindings/options.hpp"
 #include "bindings/outputs.hpp"
-#include "bindings/parameters.hpp"
 #include "bindings/pictures.hpp"
 #include "bindings/unlocked.hpp"
 #include "engine/simulator/action_draws.hpp"

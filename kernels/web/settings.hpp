@@ -2,8 +2,9 @@
 //
 //   name 0 kind value 0 name 0 kind value 0 ...
 //
-// where the kind is one of b (true, false), i (a whole number), f (a number), s (text, UTF-8).
-// Names of parameters begin with a point; others are those of `Config`.
+// where the kind is one of b (true, false), i (a whole number), f (a number), s (text, UTF-8), r
+// (two numbers, the ends of a range that each reset draws a parameter from). Names of parameters
+// begin with a point; others are those of `Config`.
 #pragma once
 
 #include <cstdlib>
@@ -15,8 +16,17 @@
 
 namespace ge::web {
 
-/// The names and values that a page has written into a block of bytes.
-inline Values values_in(std::string_view block) {
+/// Takes a range and returns its low end.
+inline double add_range(ParameterChange& ranges, const std::string& name, const char* text) {
+  char* rest = nullptr;
+  const double low = std::strtod(text, &rest), high = std::strtod(rest, nullptr);
+  ranges.all.push_back({name.substr(1), Law::uniform, {low, high}});
+  return low;
+}
+
+/// The names and values that a page has written into a block of bytes; of a range the lowest value.
+/// Refuses ranges where `ranges` is null.
+inline Values values_in(std::string_view block, ParameterChange* ranges = nullptr) {
   Values values;
   const auto word = [&] {
     const size_t end = block.find('\0');
@@ -38,6 +48,8 @@ inline Values values_in(std::string_view block) {
       values[name] = std::strtod(text, nullptr);
     else if (kind == 's')
       values[name] = std::string(text);
+    else if (kind == 'r' && ranges != nullptr)
+      values[name] = add_range(*ranges, name, text);
     else
       throw Error(Fault::value, "settings: '" + name + "' has no kind of value");
   }
@@ -64,7 +76,7 @@ E word_of(const std::string& name, const Value& value) {
 inline Config config_of(std::string_view block) {
   Config config;
   config.threads = 1;
-  for (const auto& [name, value] : values_in(block)) {
+  for (const auto& [name, value] : values_in(block, &config.own)) {
     if (name.starts_with('.'))
       config.parameters[name.substr(1)] = value;
     else if (name == "worlds")
@@ -82,6 +94,7 @@ inline Config config_of(std::string_view block) {
     else
       throw Error(Fault::value, "settings: '" + name + "' is not a setting of a simulator");
   }
+  for (const ParameterChange::One& one : config.own.all) config.varying.push_back(one.name);
   if (config.worlds < 1) throw Error(Fault::value, "worlds must be at least 1");
   return config;
 }

@@ -33,7 +33,8 @@ def parse(line: str) -> Case:
     """Read one line."""
     name, given, mode, worlds, steps, seed, *hashes = [part.strip() for part in line.split("|")]
     pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
-    parameters = {key: _value(text) for key, text in pairs}
+    ranges = {key: [float(end) for end in text.split("..")] for key, text in pairs if ".." in text}
+    parameters = {key: ranges[key][0] if key in ranges else _value(text) for key, text in pairs}
     # Two of them are options of the simulator beside its parameters.
     options = {
         "autoreset_mode": mode,
@@ -41,6 +42,9 @@ def parse(line: str) -> Case:
         "dtype": parameters.pop("dtype", "own"),
         "parameters": parameters,
     }
+    if ranges:  # that each world's resets draw from
+        options["varies"] = tuple(ranges)
+        options["changes"] = {key: ("uniform", ends) for key, ends in ranges.items()}
     records, outputs = hashes
     return Case(name, int(worlds), options, int(steps), int(seed), (records, outputs))
 

@@ -4,7 +4,8 @@
 //   outputs
 //
 // `max_episode_steps` among the parameters is the time limit, `dtype` the observations' element
-// type. Lines that begin with # are comments.
+// type; `0.5..2` is a range that each world's resets draw from. Lines that begin with # are
+// comments.
 // A program that is run by itself in the tree's folder with GE_WRITE_GOLDEN=1 in its environment
 // writes the hashes it finds into the files instead of comparing; say in the commit why they
 // changed.
@@ -46,6 +47,8 @@ struct GoldenCase {
         config.max_episode_steps = std::stoll(value);
       else if (name == "dtype")
         config.elements = value == "bits" ? Elements::bits : Elements::float32;
+      else if (const auto dots = value.find(".."); dots != std::string::npos)
+        add_range(config, name, std::stod(value), std::stod(value.substr(dots + 2)));
       else if (value == "true" || value == "false")
         config.parameters[name] = value == "true";
       else if (std::isalpha(static_cast<unsigned char>(value[0])) ||
@@ -57,6 +60,11 @@ struct GoldenCase {
         config.parameters[name] = int64_t(std::stoll(value));
     }
     return config;
+  }
+  static void add_range(Config& config, const std::string& name, double low, double high) {
+    config.parameters[name] = low;
+    config.varying.push_back(name);
+    config.own.all.push_back({name, Law::uniform, {low, high}});
   }
   /// The case on a simulator of this binary, its configuration changed by `change`.
   template <class F>

@@ -163,6 +163,7 @@ class PlannedSimulator : public Machine {
     if constexpr (has_varied<S>) {
       const varied_of<S> varied = plan_.settings_;
       if (this->varied_.own()) this->begin_own(&varied);
+      this->set_parameters(plan_.config_.own);
     }
   }
   GE_COLD void change_common([[maybe_unused]] const ParameterChange& change) override {

@@ -70,6 +70,17 @@ struct DataFiles {
   std::string remedy;  // what to do about a missing or different file; ends the error's text
 };
 
+/// New values of parameters that may differ by world, or ranges to draw them from at each reset.
+struct ParameterChange {
+  struct One {
+    std::string name;
+    Law law = Law::given;
+    std::vector<double> numbers;  // one, or one per world; of a range as `Range` has them
+  };
+  std::vector<One> all;
+  std::vector<int64_t> worlds;  // in which; empty: all
+};
+
 /// Options of every machine; each ignores those of others. Threads, device, tuning change no
 /// result.
 struct Config {
@@ -85,8 +96,8 @@ struct Config {
   FinalRows final_rows = FinalRows::zero;  // `keep` holds for every call
   int device = 0;                          // CUDA ordinal
   Values parameters;
-  std::vector<std::string>
-      varying;  // names of parameters that each world has a value of its own of
+  std::vector<std::string> varying;  // names of parameters that each world has of its own
+  ParameterChange own;               // of these, before the first reset
   DataFiles data_files;
   // Tuning, and what the tests vary; 0 leaves the choice to the engine.
   int tile = 0;                       // worlds per tile (cpu)
@@ -96,17 +107,6 @@ struct Config {
   Schedule schedule = Schedule::own;  // (cuda)
   bool dependent_launch = true;
   uint64_t shuffle_seed = 0;  // order of rows (shuffled) and of lanes (lanes)
-};
-
-/// New values of parameters that may differ by world, or ranges to draw them from at each reset.
-struct ParameterChange {
-  struct One {
-    std::string name;
-    Law law = Law::given;
-    std::vector<double> numbers;  // one, or one per world; of a range as `Range` has them
-  };
-  std::vector<One> all;
-  std::vector<int64_t> worlds;  // in which; empty: all
 };
 
 /// The actions of one step, in the caller's element type; (worlds, agents[, k]) contiguous. Of
