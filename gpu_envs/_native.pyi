@@ -205,6 +205,9 @@ class Simulator:
     def action_keys(self) -> list[str]:
         """The key of each action for a person who plays, "" for none; empty without keys."""
 
+    def symmetries(self) -> list[tuple[list[int], list[int]]]:
+        """Other names of what is seen and done: true places of the observation, true actions."""
+
     def text(self, world: int, viewer: int) -> str:
         """One world as text with ANSI colours, as agent `viewer` knows it, -1: whole (CPU)."""
 

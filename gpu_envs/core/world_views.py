@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpu_envs import errors
-from gpu_envs.core import pictures
+from gpu_envs.core import pictures, symmetries
 from gpu_envs.core.world_states import WorldStates
 
 
@@ -26,6 +26,10 @@ class WorldViews(WorldStates):
     def action_keys(self) -> list[str]:
         """Return the key of each action for playing by hand, "" for none; empty without keys."""
         return list(self._native.action_keys())
+
+    def symmetries(self) -> symmetries.Symmetries | None:
+        """Return other names of what is seen and done; None where the environment has none."""
+        return symmetries.read(self._native.symmetries())
 
     def named_agents(self) -> list[str]:
         """Return the agents' names; raise where there are too many to name."""

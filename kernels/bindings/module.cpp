@@ -67,6 +67,14 @@ Addresses addresses_of(const std::vector<uintptr_t>& list) {
   return addresses;
 }
 
+/// Each symmetry as a pair: places of the observation, and actions.
+py::list symmetries_of(Simulator& simulator) {
+  py::list all;
+  for (const Symmetry& one : simulator.symmetries())
+    all.append(py::make_tuple(one.observation, one.actions));
+  return all;
+}
+
 /// Functions of the engine, and of the modules that it loads.
 void add_engine(py::module_& m) {
   // Identify the linked engine: Python chooses among several by these.
@@ -141,6 +149,7 @@ void add_simulator(py::module_& m) {
       .def("faults", &NativeSimulator::faults)
       .def("action_names", kMethod<&Simulator::action_names>)
       .def("action_keys", kMethod<&Simulator::action_keys>)
+      .def("symmetries", kMethod<&symmetries_of>)
       .def("text", kMethod<&text_of_world>)
       .def("render", &NativeSimulator::render)
       .def("reading", kMethod<&reading_of_world>)

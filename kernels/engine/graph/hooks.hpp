@@ -11,7 +11,9 @@
 
 #include <string>
 #include <type_traits>
+#include <vector>
 
+#include "engine/described/symmetry.hpp"
 #include "engine/world/world.hpp"
 
 namespace ge {
@@ -52,6 +54,9 @@ struct Hooks {
   /// of several words are counted through, word by word.
   Hook<std::string(const Params& params, int action)> action_name = {};
   Hook<std::string(const Params& params, int action)> action_key = {};
+  /// Ways of naming what is seen and done by which the game is the same (the colours of cards): all
+  /// of them, the first of which changes nothing. For actions of one field, in categories.
+  Hook<std::vector<Symmetry>(const Params& params)> symmetries = {};
   /// One world as text for a terminal: as agent `viewer` knows it, or all of it for -1.
   Hook<std::string(const W& w, int viewer)> text = {};
   /// One world as a scene to draw (pictures/scene.hpp). Grids get text and scene without hooks

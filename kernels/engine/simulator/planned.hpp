@@ -156,6 +156,12 @@ class PlannedSimulator : public Machine {
     else
       return "";
   }
+  GE_COLD std::vector<Symmetry> symmetries() const override {
+    if constexpr (kHooks<E>.symmetries.given)
+      return kHooks<E>.symmetries.call(plan_.params_);
+    else
+      return {};
+  }
   GE_COLD std::vector<PlannedBase::Room> rooms() const override { return rooms_of(Tables{}); }
 
   /// Writes the parameters of a simulator whose records exist into each of them.

@@ -13,6 +13,7 @@
 #include "engine/base/boundary.hpp"
 #include "engine/base/error.hpp"
 #include "engine/described/describe.hpp"
+#include "engine/described/symmetry.hpp"
 #include "engine/described/values.hpp"
 
 namespace ge {
@@ -201,6 +202,8 @@ class GE_API Simulator {
   /// none.
   virtual std::vector<std::string> action_names() const = 0;
   virtual std::vector<std::string> action_keys() const = 0;
+  /// Other names of what is seen and done; empty if the environment describes none.
+  virtual std::vector<Symmetry> symmetries() const = 0;
   /// One world as text for a terminal, as agent `viewer` knows it, or whole with -1. Only in host
   /// memory; empty where the environment has no such view.
   virtual std::string text(int64_t world, int viewer) const = 0;

@@ -14,6 +14,7 @@
 
 #include "envs/hanabi/observe.hpp"
 #include "envs/hanabi/scene.hpp"
+#include "envs/hanabi/symmetries.hpp"
 
 namespace gpu_envs::envs::hanabi {
 
@@ -42,6 +43,7 @@ struct Environment {
           [](const Params& p) { return p.belief == kBelief && p.player_count * p.hand_size <= N; },
       .acts = &R::is_turn_of,
       .action_name = &move_name,
+      .symmetries = &color_symmetries,
       .text = &Text<N>::table_text,
       .scene = &Picture<N>::whole_scene,
       .scene_for = &Picture<N>::table_scene};
