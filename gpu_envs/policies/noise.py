@@ -14,7 +14,7 @@ from torch import Tensor
 _GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _STEP, _ROW, _COLUMN = 0xD1B54A32D192ED03, 0xABC98388FB8FAC03, 0x8CB92BA72F3D8DD7
 
-ACTIONS, SHUFFLES, OPPONENTS, EVALUATION, OTHERS = range(5)  # streams
+ACTIONS, SHUFFLES, OPPONENTS, EVALUATION, OTHERS, SYMMETRIES = range(6)  # streams
 
 
 def _signed(value: int) -> int:
@@ -35,6 +35,11 @@ def _mixed_number(bits: int) -> int:
     bits = (bits ^ (bits >> 30)) * _FIRST & (2**64 - 1)
     bits = (bits ^ (bits >> 27)) * _SECOND & (2**64 - 1)
     return bits ^ (bits >> 31)
+
+
+def _number(bits: Tensor) -> Tensor:
+    # The middles of 2^23 equal parts: with the half that is what 24 bits hold exactly.
+    return (((bits >> 41) & (2**23 - 1)).float() + 0.5) * 2.0**-23
 
 
 class Noise:
@@ -67,9 +72,13 @@ class Noise:
         self, first_step: Tensor, steps: int, first_row: int, rows: int, columns: int
     ) -> Tensor:
         """Return float32 numbers in (0, 1) of shape (steps, rows, columns)."""
-        bits = self.bits(first_step, steps, first_row, rows, columns)
-        # The middles of 2^23 equal parts: with the half that is what 24 bits hold exactly.
-        return (((bits >> 41) & (2**23 - 1)).float() + 0.5) * 2.0**-23
+        return _number(self.bits(first_step, steps, first_row, rows, columns))
+
+    def at_steps(self, steps: Tensor, first_row: int) -> Tensor:
+        """Return one float32 number in (0, 1) for each row, each at a step of its own."""
+        rows = torch.arange(first_row, first_row + len(steps), device=self.device)
+        counter = steps * _signed(_STEP) + rows * _signed(_ROW)
+        return _number(_mixed(_mixed(counter + self.key)))
 
     def order(self, step: int, count: int, rank: int = 0) -> Tensor:
         """Return the numbers below `count` in random order, another one at each step and rank."""

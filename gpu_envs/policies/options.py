@@ -129,6 +129,12 @@ class PolicyOptions:
         low=0,
         high=1,
     )
+    other_play: bool = option(
+        False,
+        "self-play",
+        "each agent plays under names of its own, drawn in each episode from the symmetries of the "
+        "game (the colours of cards); evaluations play by the true names",
+    )
     sampled_evaluation: bool = option(
         False, "evaluation", "sample actions instead of taking the likeliest"
     )

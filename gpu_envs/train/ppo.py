@@ -38,6 +38,7 @@ from gpu_envs.train.decisions import far_advantages
 from gpu_envs.train.fused import Space
 from gpu_envs.train.graphs import Captured
 from gpu_envs.train.learner import LOSSES, Learner, Stage
+from gpu_envs.train.other_play import Names
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards
 from gpu_envs.train.rollout import Rollout
@@ -113,7 +114,7 @@ class Trainer:
         self.kinds = agent_kinds.kinds_of(env.simulator, self.device, env.single_action_space)
         self.rollouts = [Rollout(env, kind, config) for kind in self.kinds]
         self.rollout, self.actions = self.rollouts[0], self.kinds[0].actions  # of the first
-        self.stepper = Stepper(env, self.rollouts)
+        self.stepper = Stepper(env, self.rollouts, self._names())
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
         self._seat_learners()
         known = dict.fromkeys(name for kind in self.kinds for name in kind.parts)
@@ -141,6 +142,14 @@ class Trainer:
         for learner in self.learners:
             learner.gradient = captured(learner.gradient)  # type: ignore[assignment, method-assign]
             learner.apply = captured(learner.apply)  # type: ignore[method-assign]
+
+    def _names(self) -> Names | None:
+        """Return the names under which agents play, None where they are the true ones."""
+        if not self.config.other_play:
+            return None
+        first_world = self.ranks.share(self.config.num_envs)[0]
+        first_row = first_world * self.env.agents_per_world
+        return Names(self.config, self.env.simulator, self.rollout, first_row)
 
     def _seat_learners(self) -> None:
         """Make the learners, those who play beside them, and what says which rows are learned."""
@@ -176,7 +185,8 @@ class Trainer:
         )
 
     def _begin(self, seed: int) -> None:
-        self.stepper.start(*self.env.reset(seed=seed))
+        every = torch.ones(self.env.num_worlds, dtype=torch.bool, device=self.device)
+        self.stepper.start(*self.env.reset(seed=seed), every)
         self.stepper.begin()
 
     def start(self) -> None:
@@ -202,7 +212,7 @@ class Trainer:
         if not mask.any():
             return
         mask = mask.to(self.device)
-        self.stepper.start(*self.env.reset(options={"reset_mask": mask}))
+        self.stepper.start(*self.env.reset(options={"reset_mask": mask}), mask)
         self.stepper.forget(mask)
 
     def time_simulation(self) -> None:
@@ -385,7 +395,6 @@ class Trainer:
             return False
         worlds, *parts = state["worlds"][self.ranks.rank]
         self.env.simulator.load(worlds)
-        self.stepper.resume()
         for arrays, data in zip(self._kept(), parts, strict=True):
             begin = 0
             for place in arrays:
@@ -393,12 +402,15 @@ class Trainer:
                 kept = torch.frombuffer(bytearray(data[begin:end]), dtype=place.dtype)
                 place.copy_(kept.view(place.shape))
                 begin = end
+        self.stepper.resume()
         return True
 
     def _kept(self) -> list[list[Tensor]]:
-        """Return the rollouts' state in a checkpoint: which agents have ended, and memories."""
+        """Return the rollouts' state in a checkpoint: who has ended, memories, and names."""
         memories = [r.memory[-1] for r in self.rollouts if r.memory is not None]
-        return [[self.stepper.gone], memories, [r.begins[-1] for r in self.rollouts]]
+        kept = [[self.stepper.gone], memories, [r.begins[-1] for r in self.rollouts]]
+        names = self.stepper.names
+        return kept if names is None else [*kept, [names.episode]]
 
 
 def _bytes(array: Tensor) -> bytes:

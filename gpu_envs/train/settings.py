@@ -19,6 +19,8 @@ SAMPLED, LIKELIEST = "sampled", "likeliest"
 LIMIT = "max_episode_steps"
 ACTIONS = "policy's actions"
 _NOISE, _PAST = "steps of the same noise", "share of worlds with earlier opponents"
+_NAMES = "names by which agents play"
+TRUE, DRAWN = "true", "drawn"
 
 
 def described(env: str) -> list[fields.Field]:
@@ -47,7 +49,8 @@ def _parameters(env: str, *chosen: Mapping[str, Any]) -> Settings:
 def training(config: Config) -> Settings:
     """Return the settings of a run's rollouts."""
     found = _parameters(config.env, config.parameters)
-    return found | {ACTIONS: SAMPLED, _NOISE: config.hold_noise, _PAST: config.past_worlds}
+    found |= {ACTIONS: SAMPLED, _NOISE: config.hold_noise, _PAST: config.past_worlds}
+    return found | {_NAMES: DRAWN if config.other_play else TRUE}
 
 
 def evaluation(config: Config, *, is_sampled: bool | None = None) -> Settings:
@@ -61,7 +64,7 @@ def evaluation(config: Config, *, is_sampled: bool | None = None) -> Settings:
     draws = config.sampled_evaluation if is_sampled is None else is_sampled
     # The likeliest actions use no noise, so how long it is held makes no difference.
     found |= {ACTIONS: SAMPLED, _NOISE: 1} if draws else {ACTIONS: LIKELIEST}
-    return found | {_PAST: 0.0}
+    return found | {_PAST: 0.0, _NAMES: TRUE}
 
 
 def variant(config: Config) -> list[str]:

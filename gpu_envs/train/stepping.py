@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from gpu_envs.core.simulator import Simulator
+from gpu_envs.train.other_play import Names
 from gpu_envs.train.rollout import Rollout
 
 # Arrays of all agents side by side, which are dealt out once a rollout is over.
@@ -128,10 +129,11 @@ class Stepper:
     Args:
         env: The worlds.
         rollouts: Of the kinds of agents, in their order.
+        names: Under which agents of one kind see and act, where they are not the true ones.
     """
 
-    def __init__(self, env: Any, rollouts: Sequence[Rollout]) -> None:
-        self.simulator, self.rollouts = env.simulator, rollouts
+    def __init__(self, env: Any, rollouts: Sequence[Rollout], names: Names | None = None) -> None:
+        self.simulator, self.rollouts, self.names = env.simulator, rollouts, names
         self.worlds, self.agents = env.num_worlds, env.agents_per_world
         self.is_turns = bool(env.simulator.instance["turns"])
         self.whole = AllAgents(env.simulator, rollouts) if len(rollouts) > 1 else None
@@ -152,7 +154,9 @@ class Stepper:
     def step(self, t: int) -> None:
         """Take the actions of step t, and give each rollout what follows."""
         if self.whole is None:
-            self.simulator.step_arrays(self.rollouts[0].taken[t], True, self.slots[t])
+            taken = self.rollouts[0].taken[t]
+            taken = taken if self.names is None else self.names.true(taken)
+            self.simulator.step_arrays(taken, True, self.slots[t])
             return
         actions = {
             r.kind.name: r.taken[t].view(self.worlds, r.agents, *r.taken[t].shape[1:])
@@ -167,12 +171,17 @@ class Stepper:
 
         Agents may end one after the other.
         """
-        if not self.remembers:
+        if not self.remembers and self.names is None:
             return
         source = self.rollouts[0].ended if self.whole is None else self.whole.small["ended"]
         gone = (self.gone | source[t]).view(self.worlds, self.agents)
         over = gone.all(1, keepdim=True)
         self.gone.copy_(torch.where(over, self._absent(t + 1), gone).flatten())
+        if self.names is not None:
+            slot = self.slots[t]
+            self.names.show(slot.get("final_obs"))
+            self.names.begin(over.squeeze(1))
+            self.names.show(slot["obs"], slot.get("action_mask"))
         for r in self.rollouts:
             if r.memory is not None:
                 r.forget(t + 1, over.expand(-1, r.agents).flatten())
@@ -190,12 +199,17 @@ class Stepper:
         if self.whole is not None:
             self.whole.deal_small()
 
-    def start(self, obs: Any, infos: Mapping[str, Any]) -> None:
-        """Take in where the next rollout begins."""
-        if self.whole is None:
-            self.rollouts[0].start(obs, infos)
-        else:
+    def start(self, obs: Any, infos: Mapping[str, Any], begun: Tensor | None = None) -> None:
+        """Take in where the next rollout begins; `begun` flags worlds with new episodes."""
+        if self.whole is not None:
             self.whole.start(obs, infos)
+            return
+        first = self.rollouts[0]
+        first.start(obs, infos)
+        if self.names is not None:
+            if begun is not None:
+                self.names.begin(begun)
+            self.names.show(first.obs[-1], None if first.mask is None else first.mask[-1])
 
     def begin(self) -> None:
         """Note which agents take part in the episodes that have just begun."""
@@ -213,6 +227,8 @@ class Stepper:
 
     def resume(self) -> None:
         """Begin the next rollout where the worlds are."""
+        if self.names is not None:
+            self.names.draw()
         seen = self.simulator.observe()
         infos = {"action_mask": seen.action_mask, "agent_active": seen.agent_active}
         obs = seen.obs

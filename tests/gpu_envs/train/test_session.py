@@ -187,6 +187,10 @@ def test_evaluation_has_parameters_and_worlds_of_its_own(tmp_path: Path) -> None
             *("Hanabi-v0", "--preset", "very_small", "--past-worlds", "0.5", "--past-every", "2"),
             *("--entropy-end", "0.03"),  # what changes over a run depends on its length
         ),
+        (
+            *("Hanabi-v0", "--preset", "small", "--other-play", "--memory", "8"),
+            *("--share", "false", "--entropy-end", "0.03"),
+        ),
     ],
 )
 def test_a_resumed_run_equals_the_uninterrupted_one(
