@@ -28,13 +28,20 @@ const KNOWN = {
   share: [false],
   critic_state: [false],
   normalize_observations: [false],
-  policies: ["shared", "role", "agent"],
+  policies: ["shared", /^(shared|role|agent|[^=]+=.+)$/],
   learn: [""],
   sampled_evaluation: [false],
   hold_noise: [1],
 };
 // What says nothing about how a policy acts.
-const OTHERS = ["seed", "past_worlds", "roles", "parameters", "evaluation_parameters"];
+const OTHERS = [
+  "seed",
+  "past_worlds",
+  "other_play",
+  "roles",
+  "parameters",
+  "evaluation_parameters",
+];
 // Where a file keeps a whole run, it has the trainer's options too.
 const WHOLE = ["total_steps", "num_envs"];
 
@@ -128,11 +135,28 @@ export function roleOf(agent) {
 }
 
 /**
- * The role whose options hold for a policy; empty for one that plays all roles.
+ * The policy of each agent or role that a map names; null where the option is a word.
+ * @param {Options} options
+ * @returns {Map<string, string> | null}
+ */
+function mapOf(options) {
+  if (!options.policies.includes("=")) return null;
+  const found = new Map();
+  for (const part of options.policies.split(";")) {
+    const [policy = "", members = ""] = part.split("=");
+    for (const member of members.split(",")) found.set(member.trim(), policy.trim());
+  }
+  return found;
+}
+
+/**
+ * The role whose options hold for a policy; empty for one that plays all roles. A policy of a map
+ * has options of its own, by its name.
  * @param {Options} options
  * @param {string} name Of the policy.
  */
 export function roleOfPolicy(options, name) {
+  if (mapOf(options) !== null) return name;
   if (options.policies === "agent") return roleOf(name);
   return options.policies === "role" || options.learn !== "" ? name : "";
 }
@@ -144,8 +168,10 @@ export function roleOfPolicy(options, name) {
  * @returns {(string | null)[]}
  */
 export function policyOfEach(options, names) {
+  const map = mapOf(options);
   return names.map((name) => {
     const role = roleOf(name);
+    if (map !== null) return map.get(name) ?? map.get(role) ?? null;
     if (options.learn !== "" && options.learn !== role) return null;
     if (options.policies === "shared" && options.learn === "") return "all";
     return options.policies === "agent" ? name : role;

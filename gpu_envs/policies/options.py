@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, get_type_hints
 
 from gpu_envs.known import fields
+from gpu_envs.policies import agent_map
 
 Own = TypeVar("Own", bound="PolicyOptions")
+SHARINGS = ("shared", "role", "agent")  # words of --policies
 
 
 def option(
@@ -112,9 +114,8 @@ class PolicyOptions:
     policies: str = option(
         "shared",
         "self-play",
-        "one policy for all agents, one for each role (what an agent's name begins with), or one "
-        "for each agent",
-        choices=("shared", "role", "agent"),
+        "shared: one policy for all agents; role: one for each role (what an agent's name begins "
+        f"with); agent: one for each agent; or any map, {agent_map.FORM}",
     )
     learn: str = option(
         "",
@@ -138,7 +139,7 @@ class PolicyOptions:
     sampled_evaluation: bool = option(
         False, "evaluation", "sample actions instead of taking the likeliest"
     )
-    # Values of single roles: by role, then by option.
+    # Values of single roles, or policies of a map: by name, then by option.
     roles: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     parameters: dict[str, fields.Value] = dataclasses.field(default_factory=dict)
     evaluation_parameters: dict[str, fields.Value] = dataclasses.field(default_factory=dict)
@@ -162,9 +163,21 @@ class PolicyOptions:
                 _check(field, getattr(self, field.name), hints[field.name])
         if not re.fullmatch(r"[1-9]\d{0,4}(,[1-9]\d{0,4})*", self.hidden):
             raise ValueError(f"--hidden must be widths such as 64,64, got {self.hidden!r}")
+        self._check_policies()
+
+    def _check_policies(self) -> None:
+        if agent_map.is_map(self.policies):
+            agent_map.read(self.policies)
+            if self.learn:
+                raise ValueError("--learn and a map of --policies exclude each other")
+        elif self.policies not in SHARINGS:
+            words = " or ".join(SHARINGS)
+            raise ValueError(
+                f"--policies must be {words}, or a map {agent_map.FORM}, got {self.policies!r}"
+            )
 
     def of_role(self: Own, role: str) -> Own:
-        """Return the options of one role: its own values in place of the common ones."""
+        """Return the options of one role or policy: its own values before the common ones."""
         own = {
             name: value for name, value in self.roles.get(role, {}).items() if name in vars(self)
         }

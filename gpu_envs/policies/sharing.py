@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gpu_envs import errors
 from gpu_envs.core.roles import role_of
+from gpu_envs.policies import agent_map
 from gpu_envs.policies.options import PolicyOptions
 
 
@@ -14,6 +15,8 @@ def groups(policies: str, names: Sequence[str], learn: str = "") -> dict[str, li
 
     Where one role learns, `learn`, agents of other roles have no policy.
     """
+    if agent_map.is_map(policies):
+        return agent_map.groups(policies, names)
     roles = dict.fromkeys(map(role_of, names))
     if learn and learn not in roles:
         raise ValueError(errors.unknown("role (--learn)", learn, roles))
@@ -27,7 +30,12 @@ def groups(policies: str, names: Sequence[str], learn: str = "") -> dict[str, li
 
 
 def role_of_policy(options: PolicyOptions, name: str) -> str:
-    """Return the role whose options hold for a policy; "" for one that plays all roles."""
+    """Return the role whose options hold for a policy; "" for one that plays all roles.
+
+    A policy of a map has options of its own, by its name.
+    """
+    if agent_map.is_map(options.policies):
+        return name
     if options.policies == "agent":
         return role_of(name)
     return name if options.policies == "role" or options.learn else ""

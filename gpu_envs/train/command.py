@@ -53,8 +53,8 @@ def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> 
             groups[name].add_argument(*also, **extra)
             others.append(f"{', '.join(also)} for {flag}")
     parser.epilog = (
-        "With --policies role or agent, options with ROLE take a value for each role: "
-        "--entropy 0.01,seeker=0.02 --hidden seeker=128,128. "
+        "With --policies role or agent, options with ROLE take a value for each role, with a map "
+        "for each policy: --entropy 0.01,seeker=0.02 --hidden seeker=128,128. "
         f"Names that other libraries use are taken too: {'; '.join(others)}."
     )
 

@@ -17,6 +17,7 @@ from typing import Any, get_type_hints
 
 from gpu_envs import errors
 from gpu_envs.known import measures, registration
+from gpu_envs.policies import agent_map
 from gpu_envs.policies.options import PolicyOptions, flag_of, option
 from gpu_envs.terminal import flags
 from gpu_envs.train import by_role
@@ -259,7 +260,9 @@ class Config(PolicyOptions):
                 raise ValueError(errors.unknown(what, name, BY_ROLE))
             if self.policies == "shared" and not self.learn:
                 flag = flag_of(name)
-                raise ValueError(f"{flag} {role}=... needs --policies role or agent, not shared")
+                raise ValueError(
+                    f"{flag} {role}=... needs --policies role, agent or a map, not shared"
+                )
         try:
             self.of_role(role)
         except (TypeError, ValueError) as problem:
@@ -295,19 +298,20 @@ def make(env: str, **choices: Any) -> Config:
         if choice not in known:
             raise ValueError(errors.unknown("option", choice, sorted(known - {"env"})))
     training = measures.measures_of(name)["training"]
-    own, usual = choices.pop("parameters", {}), training.get("parameters", {})
+    given, usual = choices.pop("parameters", {}), training.get("parameters", {})
     tested = training.get("evaluation", {})
     # A parameter that the user chose also replaces the environment's value for evaluations.
-    tested = {name: v for name, v in tested.items() if not (name in usual and name in own)}
+    tested = {name: v for name, v in tested.items() if not (name in usual and name in given)}
     tested |= choices.pop("evaluation_parameters", {})
-    choices["parameters"] = {**usual, **own}
+    choices["parameters"] = {**usual, **given}
     chosen: dict[str, Any] = {"roles": {}}
     _choose(chosen, training.get("defaults", {}))
     told = chosen | choices
-    learn = told.get("learn", "")
-    if told.get("policies", "shared") == "shared" or learn:
+    learn, policies = told.get("learn", ""), told.get("policies", "shared")
+    if policies == "shared" or learn or agent_map.is_map(policies):
         # Defaults for roles that have no policy of their own in this run are dropped.
-        chosen["roles"] = {role: c for role, c in chosen["roles"].items() if role == learn}
+        own = agent_map.read(policies) if agent_map.is_map(policies) else (learn,)
+        chosen["roles"] = {role: c for role, c in chosen["roles"].items() if role in own}
     _choose(chosen, choices)
     for role, own in chosen["roles"].items():
         if learn and role != learn and own:

@@ -26,7 +26,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu_envs.policies import agent_kinds
+from gpu_envs.policies import agent_kinds, agent_map
 from gpu_envs.policies.agent_kinds import KINDS_APART
 from gpu_envs.policies.networks import Policy
 from gpu_envs.policies.options import flag_of
@@ -156,7 +156,8 @@ class Trainer:
         config, env = self.config, self.env
         first_world = self.ranks.share(config.num_envs)[0]
         stages = [self._stage(rollout, first_world) for rollout in self.rollouts]
-        by_role.check_roles(config.roles, groups("role", env.agent_names), flag_of)
+        sharing = config.policies if agent_map.is_map(config.policies) else "role"
+        by_role.check_roles(config.roles, groups(sharing, env.agent_names), flag_of)
         counts = [kind.count for kind in self.kinds]
         seats = Seats(config, env, self.device, first_world, counts)
         self.learners = [

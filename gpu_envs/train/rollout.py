@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gpu_envs.policies import agent_map
 from gpu_envs.policies.agent_kinds import Kind
 from gpu_envs.policies.distributions import Categorical, Distribution
 from gpu_envs.train.config import Config
@@ -27,8 +28,8 @@ def keeps_few(config: Config, kind: Kind, device: torch.device) -> bool:
 
 
 def _memory_of(config: Config, kind: Kind) -> int:
-    """Return the size of a kind's memory: the largest of the roles in it."""
-    if kind.name:
+    """Return the size of a kind's memory: the largest of the policies that may play in it."""
+    if kind.name and not agent_map.is_map(config.policies):
         return config.of_role(kind.name).memory
     largest: int = max([config.memory, *(c.get("memory", 0) for c in config.roles.values())])
     return largest

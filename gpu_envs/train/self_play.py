@@ -141,7 +141,7 @@ class Seats:
         kinds = {self.kind_of[agent] for agent in members}
         if len(kinds) > 1:
             raise ValueError(
-                f"--policies must be role or agent where roles have spaces of their own, got "
+                "--policies must be role or agent where roles have spaces of their own, got "
                 f"{self.config.policies}: one policy ({name}) cannot serve different spaces"
             )
         return kinds.pop()

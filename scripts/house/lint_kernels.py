@@ -31,7 +31,9 @@ MAX_PYTHON_MODULE, MAX_PYTHON_FUNCTION = 600, 80
 MAX_PARAMETERS = 8
 MAX_COLUMNS = 100  # of C++, comments included, which clang-format leaves as they are
 MAX_ENVIRONMENT_HEADER, MAX_ENVIRONMENT_FOLDER = 350, 900
-UNCOUNTED = set("layout presets settings picture pictures scene symmetries text".split())  # run on the host
+UNCOUNTED = set(
+    "layout presets settings picture pictures scene symmetries text".split()
+)  # run on the host
 MAX_VARIABLES = 6
 VARIABLES_PAGE = "docs/use.md"
 

@@ -575,6 +575,8 @@ test("agents have the policies of their roles", () => {
   assert.deepEqual(each({}), ["all", "all", "all"]);
   assert.deepEqual(each({ policies: "role" }), ["hider", "hider", "seeker"]);
   assert.deepEqual(each({ policies: "agent" }), names);
+  assert.deepEqual(each({ policies: "a=seeker;b=hider_1,hider_0" }), ["b", "b", "a"]);
+  assert.deepEqual(each({ policies: "a=hider_0" }), ["a", null, null]);
   assert.deepEqual(each({ learn: "seeker" }), [null, null, "seeker"]);
   assert.deepEqual(each({ policies: "agent", learn: "hider" }), ["hider_0", "hider_1", null]);
 });

@@ -22,7 +22,7 @@ from gpu_envs.train import by_role, command, match
 from gpu_envs.train.config import Config, folder_of, make
 
 OPTIONS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
-TEXTS = {"hidden": "32", "reward_weights": "sparse=2"}  # others may be any
+TEXTS = {"hidden": "32", "policies": "agent", "reward_weights": "sparse=2"}  # others may be any
 
 
 def other(field: dataclasses.Field[Any]) -> Any:
