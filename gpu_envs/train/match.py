@@ -1,4 +1,4 @@
-"""Results of policies, and of matches between two: `python -m gpu_envs evaluate ID`.
+"""Results of policies, of matches between two, and of all pairs: `python -m gpu_envs evaluate ID`.
 
 `evaluate FILE` is `evaluate ID --policy FILE`, with the ID of the file.
 """
@@ -25,7 +25,7 @@ from gpu_envs.policies import saved, teams
 from gpu_envs.policies.sharing import groups
 from gpu_envs.policies.teams import NOBODY
 from gpu_envs.terminal import console, flags
-from gpu_envs.train import evaluate, scripted_teams, settings, task_measures, worlds
+from gpu_envs.train import cross_play, evaluate, scripted_teams, settings, task_measures, worlds
 from gpu_envs.train.config import Config, make
 
 Played = tuple[Tensor, Tensor, list[str]]  # returns and lengths, (worlds, agents); own measures
@@ -35,19 +35,38 @@ _HEAD = ("who plays", "mean return", "error", "median", "least", "most", "length
 def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     parser = flags.Parser(
         prog="python -m gpu_envs evaluate",
-        usage=f"%(prog)s ID --policy {policy_files.FORM} [options]\n       %(prog)s FILE [options]",
+        usage=f"%(prog)s ID --policy {policy_files.FORM} [options]\n       %(prog)s FILE [options]"
+        "\n       %(prog)s [ID] POLICY POLICY ... --cross-play [options]",
         allow_abbrev=False,
         description="Play episodes with trained policies: those of this repository, or a best.ckpt "
         "or checkpoint.ckpt. The environment's parameters are those of the file's evaluations "
         "unless they are given.",
     )
     add = parser.add_argument
-    add("what", metavar="ID|FILE", help="such as CartPole-v0; or a file, instead of --policy")
+    add(
+        "what",
+        metavar="ID|FILE",
+        nargs="+",
+        help="such as CartPole-v0; or a file, instead of --policy; with --cross-play then the "
+        f"policies, each {policy_files.FORM}",
+    )
     policy_files.add_option(parser, "all agents")
     add(
         "--against",
         metavar=policy_files.FORM,
         help="policy of the other agents, as for --policy; both sides swap seats",
+    )
+    add(
+        "--cross-play",
+        action="store_true",
+        help="let each POLICY play the first seat (the first agent, or the first of several roles) "
+        "with each of them in the others: a table, cross_play.json and cross_play.png",
+    )
+    add(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder for the files of --cross-play (default runs/ID/cross_play)",
     )
     add("--episodes", type=int, default=1000, metavar="N", help="episodes per line (default 1000)")
     add("--seed", type=int, default=1, metavar="N", help="seed of the worlds (default 1)")
@@ -179,6 +198,7 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
     env_id = _saved(file).env if file else word
     entry = registration.find(env_id)
     given = _parser(settings.described(entry["id"])).parse_args(argv)
+    _take_policies(given, file)
     if file is None:
         file = policy_files.file_of(env_id, given.policy)
     elif given.policy != policy_files.RANDOM:
@@ -189,6 +209,25 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
         return replace(make(entry["id"]), parameters={}), None, given
     policy_files.parameters_of(file, env_id)  # refuses a file of another environment
     return _saved(file), file, given
+
+
+def _take_policies(given: argparse.Namespace, file: Path | None) -> None:
+    """Read the policies of a cross-play, of which the first file has the parameters."""
+    words = given.what if file is not None else given.what[1:]
+    if not given.cross_play:
+        if len(given.what) > 1:
+            raise ValueError(f"{given.what[1]!r} behind {given.what[0]!r} needs --cross-play")
+        if given.out is not None:
+            raise ValueError("--out needs --cross-play")
+        return
+    if given.policy != policy_files.RANDOM or given.against is not None or given.task is not None:
+        raise ValueError("--cross-play takes neither --policy, --against nor --task")
+    if len(words) < 2:
+        raise ValueError(f"--cross-play needs two policies or more, each {policy_files.FORM}")
+    given.policies = words
+    if file is None:
+        files = [word for word in words if word not in (policy_files.RANDOM, policy_files.SCRIPTED)]
+        given.policy = files[0] if files else policy_files.RANDOM
 
 
 def _team(policy: str, path: Path | None, env: worlds.Worlds) -> teams.Team:
@@ -206,6 +245,8 @@ def _play(argv: Sequence[str]) -> list[str]:
     own = flags.take_parameters(vars(given))
     config = replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
     with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
+        if given.cross_play:
+            return _cross_play(config, env, given)
         team = _team(given.policy, path, env)
         given.measures = _measures(given.task, config, env.agent_names)
         heads = [measure.facts["what"] for measure in given.measures]
@@ -217,14 +258,47 @@ def _play(argv: Sequence[str]) -> list[str]:
             rows += _alone(_other(given), env, other, given)
             if env.agents_per_world > 1:
                 rows += _against(env, team, other, given)
-        played = settings.evaluation(config, is_sampled=given.sampled)
-        who = {p for p in (given.policy, given.against) if p is not None}
-        without = [p for p in (policy_files.SCRIPTED, policy_files.RANDOM) if p in who]
-        actions = played[settings.ACTIONS] if who.difference(without) else without[0]
-        episodes = f"{given.episodes} episode{'s' if given.episodes > 1 else ''}"
-        title = f"{config.env}: {episodes} on {env.device}, {actions} actions, seed {given.seed}"
-        notes = [*_variant(config), *_apart(given, config.env, played)]
+        who = [p for p in (given.policy, given.against) if p is not None]
+        title = _title(config, env, given, who)
+        others = [] if given.against is None else [(_other(given), given.against)]
+        files = [(_label(given.policy), given.policy), *others]
+        notes = [*_variant(config), *_apart(files, config, given)]
         return [title, *console.aligned(rows), *([""] if notes else []), *notes]
+
+
+def _title(
+    config: Config, env: worlds.Worlds, given: argparse.Namespace, who: Sequence[str]
+) -> str:
+    without = [p for p in (policy_files.SCRIPTED, policy_files.RANDOM) if p in who]
+    played = settings.evaluation(config, is_sampled=given.sampled)
+    actions = played[settings.ACTIONS] if set(who).difference(without) else without[0]
+    episodes = f"{given.episodes} episode{'s' if given.episodes > 1 else ''}"
+    return f"{config.env}: {episodes} on {env.device}, {actions} actions, seed {given.seed}"
+
+
+def _cross_play(config: Config, env: worlds.Worlds, given: argparse.Namespace) -> list[str]:
+    """Return the lines on all pairs of policies, which are written and drawn too."""
+    policies: list[str] = given.policies
+    labels = [p if p in policy_files.WORDS else f"#{k}" for k, p in enumerate(policies, 1)]
+    teams_of = []
+    for policy in policies:
+        path = policy_files.file_of(config.env, policy, "--cross-play")
+        policy_files.parameters_of(path, config.env)  # refuses a file of another environment
+        found = _team(policy, path, env)
+        if path is not None and NOBODY in found.of_agent:
+            name = env.agent_names[found.of_agent.index(NOBODY)]
+            raise ValueError(f"{path}: has no policy for {name}, which --cross-play needs")
+        teams_of.append(found)
+    matrix = cross_play.play(env, teams_of, labels, seed=given.seed, is_sampled=given.sampled)
+    variant, title = _variant(config), _title(config, env, given, policies)
+    facts = {"environment": config.env, "policies": policies, "episodes": given.episodes}
+    facts |= {"seed": given.seed, "sampled": given.sampled, "variant": settings.variant(config)}
+    written = cross_play.write(matrix, facts, given.out or Path("runs") / config.env / "cross_play")
+    files = [(n, p) for n, p in zip(labels, policies, strict=True)]
+    named = [f"{label} is {policy}" for label, policy in files if label != policy]
+    lines = [*console.aligned(matrix.rows()), "", *matrix.lines(), "", *named, *variant]
+    lines += _apart(files, config, given)
+    return [title, *lines, f"written: {', '.join(map(str, written))}"]
 
 
 def _measures(
@@ -247,12 +321,13 @@ def _variant(config: Config) -> list[str]:
     return [f"parameters: {', '.join(found)}; all others as by default"] if found else []
 
 
-def _apart(given: argparse.Namespace, env: str, played: settings.Settings) -> list[str]:
+def _apart(
+    files: Sequence[tuple[str, str]], config: Config, given: argparse.Namespace
+) -> list[str]:
     """Return a line for each file, and for each setting that differs from its own evaluations."""
-    lines = []
-    others = [] if given.against is None else [(_other(given), given.against)]
-    for label, policy in ((_label(given.policy), given.policy), *others):
-        path = policy_files.file_of(env, policy)
+    lines, played = [], settings.evaluation(config, is_sampled=given.sampled)
+    for label, policy in files:
+        path = policy_files.file_of(config.env, policy)
         if path is None:
             continue
         raw = saved.read(path)["config"]
