@@ -157,17 +157,27 @@ def _seated(seats: Seats, first: Team, other: Team) -> tuple[list[Any], list[int
     return [*first.policies, *other.policies], own
 
 
-def draw(figure: Any, axes: Any, matrix: Matrix, title: str) -> None:
-    """Draw a matrix of mean returns, with its numbers, into axes of a figure."""
+def draw(
+    figure: Any, axes: Any, matrix: Matrix, title: str, ends: tuple[float, float] | None = None
+) -> None:
+    """Draw a matrix of mean returns, with its numbers, into axes of a figure.
+
+    Args:
+        figure: The figure.
+        axes: A part of it.
+        matrix: What is drawn.
+        title: Its title.
+        ends: The returns at the ends of the colours; None: its own least and greatest.
+    """
     means = matrix.mean
-    shown = axes.imshow(means, cmap="viridis")
+    low, high = ends or (means.min(), means.max())
+    shown = axes.imshow(means, cmap="viridis", vmin=low, vmax=high)
     places = range(len(matrix.labels))
     axes.set_xticks(places, matrix.labels, fontsize=8)
     axes.set_yticks(places, matrix.labels, fontsize=8)
     axes.set(xlabel=matrix.seats.others, ylabel=matrix.seats.first, title=title)
-    middle = (means.min() + means.max()) / 2
     for (row, column), mean in np.ndenumerate(means):
-        colour = "black" if mean > middle else "white"
+        colour = "black" if mean > (low + high) / 2 else "white"
         axes.text(column, row, f"{mean:.3g}", ha="center", va="center", fontsize=8, color=colour)
     figure.colorbar(shown, ax=axes, label="mean return")
 

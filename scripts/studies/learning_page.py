@@ -51,6 +51,7 @@ minutes a seed, measures them and writes the page. The tasks are described besid
 - Where one side learns, the others act at random, in training and in what is measured.
 - The plots show the mean return of a run's own evaluations, of each side where opponents learn. If
   that is what is measured, they also show what random and scripted agents reach, and the bar.
+- Here policies play with themselves; [partners](training.md#partners) are those of other seeds.
 - A dash under "published" means that we know of no number for these rules and sizes.
 
 The policies of the best seed of an environment's first task are `trained/<ID>.ckpt`, only in the
