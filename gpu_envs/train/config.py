@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -357,6 +358,6 @@ def as_options(config: Config) -> str:
         is_other = value != usual and not (value != value and usual != usual)
         if field.metadata and field.name not in ("seed", "resume"):
             if is_other or field.name in _SHOWN:
-                shown.append(f"{flag_of(field.name)} {value}")
+                shown.append(f"{flag_of(field.name)} {shlex.quote(str(value))}")
     shown += [f"{flag_of(name)} {value}" for name, value in config.parameters.items()]
     return " ".join(shown)

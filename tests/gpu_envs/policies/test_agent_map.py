@@ -23,6 +23,7 @@ def test_agents_are_named_one_by_one_or_by_role_in_the_order_of_agents() -> None
     made = config.make("HideSeek-v0", policies="a=hider;b=seeker", hidden="8,b=16")
     assert role_of_policy(made, "b") == "b" and made.of_role("b").hidden == "16"
     assert made.of_role("a").hidden == "8"
+    assert "--policies 'a=hider;b=seeker' " in config.as_options(made)  # as a shell reads it
 
 
 @pytest.mark.parametrize(
