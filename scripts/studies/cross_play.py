@@ -8,8 +8,9 @@ A TASK is one of docs/learning.md. Its policies are trained as it says, for all 
 run after the other on one thread; with `--other-play` also a second time by Other-Play. Runs that
 --out has already are not trained again, so an interrupted study may be started again. Then each
 seed's policies meet those of all others in both seats, in new episodes, which are the same for all
-pairs. The error behind +- of a pair is that over its episodes, the error of a mean over pairs that
-over seeds (jackknife: each seed is left out in turn).
+pairs: once with their likeliest actions, and once with sampled ones. Behind +- of a pair is the
+error over its episodes, behind that of a mean over pairs the error over seeds (jackknife: each seed
+is left out in turn).
 """
 
 from __future__ import annotations
@@ -35,13 +36,16 @@ from gpu_envs.benchmark.report import Report, Table  # noqa: E402
 from gpu_envs.known import measures, registration  # noqa: E402
 from gpu_envs.policies.teams import Team  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
-from gpu_envs.train import command, config, cross_play, worlds  # noqa: E402
+from gpu_envs.train import command, config, cross_play, settings, worlds  # noqa: E402
 from scripts.studies import learning  # noqa: E402
 
 WAYS = {"self-play": (), "Other-Play": ("--other-play", "true")}  # more options of the trainer
 COSTS = "costs.json"  # of a run that is complete
 
 Task = dict[str, Any]
+Found = dict[
+    tuple[str, str], cross_play.Matrix
+]  # by how it was trained, and how actions are chosen
 
 
 def task_of(name: str) -> Task:
@@ -68,15 +72,21 @@ def _processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def meet(task: Task, folders: Sequence[Path], labels: Sequence[str], episodes: int) -> Any:
-    """Let the policies of all folders play with each other."""
+def meet(
+    task: Task, folders: Sequence[Path], labels: Sequence[str], episodes: int
+) -> dict[str, cross_play.Matrix]:
+    """Let the policies of all folders play with each other, by each way of choosing actions."""
     env_id, choices = command.parse(learning.words(task))
-    made = config.make(env_id, **choices)
+    made, found = config.make(env_id, **choices), {}
     with closing(worlds.for_evaluation(made, "cpu", episodes)) as env:
-        found = [Team.load(folder / "best.ckpt", env.simulator) for folder in folders]
-        return cross_play.play(
-            *(env, found, labels), seed=learning.EPISODE_SEED, is_sampled=made.sampled_evaluation
-        )
+        teams = [Team.load(folder / "best.ckpt", env.simulator) for folder in folders]
+        for actions in (settings.LIKELIEST, settings.SAMPLED):
+            found[actions] = cross_play.play(
+                *(env, teams, labels),
+                seed=learning.EPISODE_SEED,
+                is_sampled=actions == settings.SAMPLED,
+            )
+    return found
 
 
 def over_seeds(matrix: cross_play.Matrix, is_own: bool) -> tuple[float, float]:
@@ -94,43 +104,41 @@ def over_seeds(matrix: cross_play.Matrix, is_own: bool) -> tuple[float, float]:
     return mean(), (spread * (count - 1) / count) ** 0.5
 
 
-def report_of(name: str, task: Task, found: dict[str, Any], costs: dict[str, Any]) -> Report:
+def report_of(name: str, task: Task, found: Found, costs: dict[str, list[float]]) -> Report:
     """Return the tables: what seeds reach with themselves and with others, then all pairs."""
     title = f"{task['id'].partition('-')[0]}-cross-play"
     words = " ".join(["scripts/studies/cross_play.py", *sys.argv[1:]])
     report = Report(title, machine.describe("cpu"), words)
-    head = ["trained by", "seeds", "with themselves", "with other seeds", "processor minutes a run"]
-    table = Table(f"mean return, task {name}", head)
-    for way, matrix in found.items():
+    head = ["trained by", "actions", "with themselves", "with other seeds", "minutes a run"]
+    table = Table(f"mean return of {name}, processor minutes", head)
+    report.results["processor_seconds"] = costs
+    for (way, actions), matrix in found.items():
         own, other = (over_seeds(matrix, is_own) for is_own in (True, False))
         cells = [f"{mean:.2f} +- {error:.2f}" for mean, error in (own, other)]
-        minutes = np.array(costs[way]) / 60
-        table.rows.append([way, ", ".join(matrix.labels), *cells, f"{minutes.mean():.1f}"])
-        report.results[way] = {
+        table.rows.append([way, actions, *cells, f"{np.mean(costs[way]) / 60:.1f}"])
+        report.results[f"{way}, {actions}"] = {
             **matrix.facts(),
             "seeds": matrix.labels,
             "over_seeds": {"self_play": own, "cross_play": other},
-            "processor_seconds": costs[way],
         }
     report.show(table)
-    for way, matrix in found.items():
-        head, *rows = matrix.rows()
-        report.show(Table(f"{way}: return of each pair of seeds", head, rows))
+    for (way, actions), matrix in found.items():
+        header, *rows = matrix.rows()
+        report.show(Table(f"{way}, {actions} actions: return of each pair of seeds", header, rows))
     return report
 
 
-def draw(found: dict[str, Any], path: Path) -> None:
+def draw(found: Found, path: Path) -> None:
     """Draw the matrix of each way."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5.2 * len(found), 4.4), layout="constrained")
-    low, high = (
-        f(matrix.mean for matrix in found.values())
-        for f in (lambda m: min(x.min() for x in m), lambda m: max(x.max() for x in m))
-    )
-    panels = np.atleast_1d(figure.subplots(1, len(found)))
-    for axes, (way, matrix) in zip(panels, found.items(), strict=True):
-        cross_play.draw(figure, axes, matrix, f"seeds trained by {way}", (low, high))
+    means = [matrix.mean for matrix in found.values()]
+    ends = float(np.min(means)), float(np.max(means))
+    rows = len({way for way, _ in found})
+    figure = Figure(figsize=(10.4, 4.4 * rows), layout="constrained")
+    panels = figure.subplots(rows, len(found) // rows, squeeze=False).flatten()
+    for axes, ((way, actions), matrix) in zip(panels, found.items(), strict=True):
+        cross_play.draw(figure, axes, matrix, f"trained by {way}, {actions} actions", ends)
     figure.savefig(path, dpi=100)
 
 
@@ -148,7 +156,8 @@ def main() -> int:
     torch.set_num_threads(1)
     task, ways = task_of(given.task), list(WAYS)[: 1 + given.other_play]
     labels = [str(seed) for seed in given.seeds]
-    found, costs = {}, {}
+    found: Found = {}
+    costs: dict[str, list[float]] = {}
     for way in ways:
         home = given.out / given.task / way.lower().replace("-", "_")
         folders = [home / label for label in labels]
@@ -158,7 +167,8 @@ def main() -> int:
         costs[way] = [
             json.loads((folder / COSTS).read_text())["processor_seconds"] for folder in folders
         ]
-        found[way] = meet(task, folders, labels, given.episodes)
+        met = meet(task, folders, labels, given.episodes)
+        found |= {(way, actions): matrix for actions, matrix in met.items()}
     report = report_of(given.task, task, found, costs)
     report.figures.append(f"{report.stem()}.png")
     for path in report.write(given.results):

@@ -56,8 +56,11 @@ def test_what_is_missing_is_trained_and_all_pairs_are_written(
     assert sorted(p.name for p in home.iterdir()) == ["other_play", "self_play"]
     (found,) = (tmp_path / "results").glob("*.json")
     facts = json.loads(found.read_text())
-    assert np.shape(facts["Other-Play"]["mean"]) == (2, 2)
-    assert facts["self-play"]["seeds"] == ["1", "2"]
+    for way in ("self-play", "Other-Play"):
+        for actions in ("likeliest", "sampled"):
+            own = facts[f"{way}, {actions}"]
+            assert np.shape(own["mean"]) == (2, 2) and own["seeds"] == ["1", "2"]
+    assert min(facts["processor_seconds"]["Other-Play"]) > 0
     assert (tmp_path / "results" / facts["figures"][0]).read_bytes()[:4] == b"\x89PNG"
     before = {path: path.stat().st_mtime_ns for path in home.rglob("*.ckpt")}
     assert study.main() == 0
