@@ -190,7 +190,7 @@ def test_evaluation_has_parameters_and_worlds_of_its_own(tmp_path: Path) -> None
         (
             *("Hanabi-v0", "--preset", "small", "--other-play", "--memory", "8,second=4"),
             *("--policies", "first=player_0,player_2;second=player_1", "--player-count", "3"),
-            *("--share", "false", "--entropy-end", "0.03"),
+            *("--share", "false", "--entropy-end", "0.03", "--past-worlds", "0.5"),
         ),
     ],
 )
