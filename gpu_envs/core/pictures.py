@@ -135,9 +135,10 @@ class Traces:
         copied = [list(self._kept.get(world, ())) for world in sources]
         self._kept.update(zip(destinations, copied, strict=True))
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._kept.clear()
+    def clear(self, worlds: Sequence[int] | None = None) -> None:
+        """Forget the past of some worlds; None: of all."""
+        for world in list(self._kept) if worlds is None else worlds:
+            self._kept.pop(world, None)
 
 
 class Mirror:

@@ -202,14 +202,16 @@ class Simulator(WorldViews):
 
     def observe(self, out: object = None, *, stream: object = None) -> Outputs:
         """Return the current observation again; arguments as in `step`."""
+        return self._presented(self.observe_arrays(False, out, stream))
+
+    def observe_arrays(self, flat: bool, out: object = None, stream: object = None) -> Outputs:
+        """Observe and return all outputs but those that only a step writes."""
         self._require_ready("observe")
-        addresses, results = self._destination(False, out)
+        addresses, results = self._destination(flat, out)
         native = self._native
         self._streams.enqueue(lambda on: native.observe(addresses, on), stream, None, results)
         finished = zip(self.layout.outputs, self._arrays.finish(results), strict=True)
-        return self._presented(
-            Outputs(*(None if o is None or o.by_a_step else array for o, array in finished))
-        )
+        return Outputs(*(None if o is None or o.by_a_step else array for o, array in finished))
 
     def step_arrays(
         self, actions: object, flat: bool, out: object = None, stream: object = None

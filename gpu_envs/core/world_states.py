@@ -77,31 +77,56 @@ class WorldStates(VaryingParameters):
         data: bytes = self._native.save()
         return data
 
-    def load(self, data: bytes) -> None:
-        """Continue from a save of the same environment, parameters and number of worlds.
+    def load(self, data: bytes, worlds: object = None) -> None:
+        """Continue from a save of the same environment, parameters, mode and time limit.
 
-        A whole number outside of its column's range is refused before anything is written.
+        Nothing is written unless all of it can be: a whole number outside of its column's range is
+        refused as well.
+
+        Args:
+            data: What `save` returned.
+            worlds: Numbers of the worlds that are written, as many as the save has, in its order; a
+                save of one world is written into each. None: all, of a save of as many.
         """
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        data = bytes(data)
+        chosen = (
+            None if worlds is None else columns.world_numbers(worlds, "worlds", self.num_worlds)
+        )
+        if chosen is not None and len(set(chosen)) < self.num_worlds:
+            self._require_ready("load(worlds=)")
         self._streams.settle("load()")
-        self._native.load(bytes(data))
-        self._traces.clear()
+        self._native.load(data, chosen)
+        self._traces.clear(chosen)
         self.changes += 1
         self._set_ready()
 
     def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
-        """Copy worlds `src` over worlds `dst`; with `reseed` the copies get their own futures."""
+        """Copy worlds over others; a copy has the future of its source.
+
+        Args:
+            src: Numbers of the worlds that are copied, one for each destination, or one for all.
+            dst: Numbers of the worlds that are written, each once, and none of them a source.
+            reseed: Copies have random numbers of their own from then on.
+        """
         self._require_ready("copy_worlds")
-        source = columns.world_numbers(src, "src", self.num_worlds)
-        destination = columns.world_numbers(dst, "dst", self.num_worlds)
+        source, destination = self.copied(src, dst)
         has_own_future = errors.flag(reseed, "reseed")
-        if len(source) != len(destination):
-            raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
         self._streams.settle("copy_worlds()")
         self._native.copy_worlds(source, destination, has_own_future)
         self._traces.copy(source, destination)
         self.changes += 1
+
+    def copied(self, src: object, dst: object) -> tuple[list[int], list[int]]:
+        """Return sources and destinations of a copy, as many of each."""
+        source = columns.world_numbers(src, "src", self.num_worlds)
+        destination = columns.world_numbers(dst, "dst", self.num_worlds)
+        if len(source) == 1:
+            source *= len(destination)
+        if len(source) != len(destination):
+            raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
+        return source, destination
 
     def _require_ready(self, call: str) -> None:
         if not self._is_ready and not self.is_closed:

@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,12 +92,13 @@ inline void copy_worlds(Simulator& simulator, const std::vector<int64_t>& from,
 inline py::bytes save_of(Simulator& simulator) {
   return ge::save(simulator);
 }
-inline void load_save(Simulator& simulator, const py::bytes& data) {
+inline void load_save(Simulator& simulator, const py::bytes& data,
+                      const std::optional<std::vector<int64_t>>& worlds) {
   // The bytes of the Python object itself: a save may be large, and a copy of it as large again.
   char* bytes = nullptr;
   py::ssize_t size = 0;
   if (PyBytes_AsStringAndSize(data.ptr(), &bytes, &size) != 0) throw py::error_already_set();
-  ge::load(simulator, bytes, size);
+  ge::load(simulator, bytes, size, worlds ? &*worlds : nullptr);
 }
 inline std::pair<std::string, std::string> golden(Simulator& simulator, int steps, uint64_t seed,
                                                   bool clear_ended, int in_a_row) {

@@ -223,7 +223,54 @@ std::string save(Simulator& simulator) {
   return out;
 }
 
-void load(Simulator& simulator, const char* data, int64_t bytes) {
+namespace {
+
+/// Refuses worlds that do not exist, and one that is named twice.
+void check_named(std::span<const int64_t> named, int64_t worlds) {
+  std::unordered_set<int64_t> met;
+  for (const int64_t world : named) {
+    if (world < 0 || world >= worlds)
+      throw Error(Fault::value, "load: world " + std::to_string(world) + " is not one of 0 to " +
+                                    std::to_string(worlds - 1));
+    if (!met.insert(world).second)
+      throw Error(Fault::value, "load: world " + std::to_string(world) + " is named twice");
+  }
+}
+
+/// The number of worlds in a save: digits of its header, 0 where they are none.
+int64_t worlds_in(const std::string& header) {
+  const std::string digits = fact_in(header, "worlds");
+  int64_t count = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9' || count > (int64_t{1} << 40)) return 0;
+    count = count * 10 + (digit - '0');
+  }
+  return count;
+}
+
+/// Writes one record into each of some worlds.
+void spread_record(Simulator& simulator, const char* record, std::span<const int64_t> worlds) {
+  if (worlds.empty()) return;
+  simulator.write_records(worlds[0], 1, record);
+  const auto rest = worlds.subspan(1);
+  const std::vector<int64_t> from(rest.size(), worlds[0]);
+  if (!rest.empty()) simulator.copy_worlds(from, rest, false);
+}
+
+/// Writes the records of a save into as many worlds, those beside each other in one call.
+void scatter_records(Simulator& simulator, const char* records, std::span<const int64_t> worlds) {
+  for (size_t begin = 0, end; begin < worlds.size(); begin = end) {
+    end = begin + 1;
+    while (end < worlds.size() && worlds[end] == worlds[end - 1] + 1) ++end;
+    simulator.write_records(worlds[begin], int64_t(end - begin),
+                            records + int64_t(begin) * simulator.record_bytes());
+  }
+}
+
+}  // namespace
+
+void load(Simulator& simulator, const char* data, int64_t bytes,
+          const std::vector<int64_t>* worlds) {
   constexpr int64_t kPrefix = sizeof kMagic + 8;
   if (bytes < kPrefix || std::memcmp(data, kMagic, sizeof kMagic) != 0)
     throw Error(Fault::value, "load: these bytes are not a save of gpu_envs");
@@ -239,6 +286,7 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
   const std::string header(data + kPrefix, size_t(length));
   for (const auto& [key, value] : save_facts(simulator)) {
     if (!intact) break;
+    if (worlds != nullptr && key == "worlds") continue;
     const std::string theirs = fact_in(header, key);
     // Saves of releases before assets do not list facts that follow from the parameters, which are
     // equal.
@@ -249,18 +297,32 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
       throw Error(Fault::value, "load: the save differs in " + key + ": it has " + theirs +
                                     ", this simulator " + value);
   }
-  const int64_t records = simulator.record_bytes() * simulator.worlds();
-  if (!intact || bytes != kPrefix + int64_t(length) + records + kDigest)
+  const int64_t record = simulator.record_bytes();
+  const int64_t count = intact ? worlds_in(header) : 0;
+  const int64_t records = bytes - kPrefix - int64_t(length) - kDigest;
+  if (count == 0 || records % record != 0 || records / record != count)
     throw Error(Fault::value,
                 "load: the save is damaged or truncated: its checksum does not fit its bytes");
+  if (worlds != nullptr) {
+    check_named(*worlds, simulator.worlds());
+    if (count != 1 && count != int64_t(worlds->size()))
+      throw Error(Fault::value, "load: the save has " + std::to_string(count) +
+                                    " worlds and worlds= names " + std::to_string(worlds->size()));
+  }
   const char* const saved = data + kPrefix + int64_t(length);
-  check_records(simulator.columns(), saved, simulator.worlds(), simulator.record_bytes());
+  check_records(simulator.columns(), saved, count, record);
   std::vector<char> settled;
   if (!simulator.own_parameters().empty()) {
     settled.assign(saved, saved + records);
-    simulator.settle(settled.data(), simulator.worlds());
+    simulator.settle(settled.data(), count);
   }
-  simulator.write_records(0, simulator.worlds(), settled.empty() ? saved : settled.data());
+  const char* const from = settled.empty() ? saved : settled.data();
+  if (worlds == nullptr)
+    simulator.write_records(0, count, from);
+  else if (count == 1)
+    spread_record(simulator, from, *worlds);
+  else
+    scatter_records(simulator, from, *worlds);
 }
 
 // ---- columns

@@ -30,8 +30,10 @@ void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int6
 /// All of a simulator's state: magic, JSON header, canonical records, BLAKE2b-128 of everything
 /// before it. Scratch memory is left out: it has no meaning between steps.
 std::string save(Simulator& simulator);
-/// Restores what `save` wrote; refuses anything else by name, before it writes a byte.
-void load(Simulator& simulator, const char* data, int64_t bytes);
+/// Restores what `save` wrote; refuses anything else by name, before it writes a byte. `worlds`
+/// names as many worlds as the save has, or any number for a save of one; null: all, in order.
+void load(Simulator& simulator, const char* data, int64_t bytes,
+          const std::vector<int64_t>* worlds = nullptr);
 
 const Column& find_column(const Simulator& simulator, const std::string& name);
 /// Values of a column: (worlds, rows, ...) contiguous.

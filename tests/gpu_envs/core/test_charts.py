@@ -90,6 +90,18 @@ def test_copies_of_a_world_have_its_past() -> None:
     assert np.array_equal(simulator.render(1, size=SIZE), simulator.render(0, size=SIZE))
 
 
+def test_a_world_that_is_loaded_alone_begins_with_an_empty_chart() -> None:
+    simulator, one = _simulator(), gpu_envs.Simulator(NAME, 1, device="cpu")
+    one.reset(seed=0)
+    _play(simulator, 20, note=True)
+    drawn = simulator.render(0, size=SIZE)
+    simulator.load(one.save(), worlds=[1])
+    assert np.array_equal(simulator.render(0, size=SIZE), drawn)
+    simulator.load(one.save(), worlds=[0])
+    assert np.array_equal(simulator.render(0, size=SIZE), simulator.render(1, size=SIZE))
+    one.close()
+
+
 def test_rows_by_role_look_alike() -> None:
     split = _simulator(roles="split")
     assert np.array_equal(split.render(0, size=SIZE), _simulator().render(0, size=SIZE))

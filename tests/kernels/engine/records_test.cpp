@@ -19,10 +19,11 @@ std::string saved(Simulation& simulation) {
   return save(*simulation);
 }
 /// The message of a load, which must leave the simulator as it was.
-std::string refusal(Simulation& simulation, const std::string& bytes) {
+std::string refusal(Simulation& simulation, const std::string& bytes,
+                    const std::vector<int64_t>* worlds = nullptr) {
   const std::string before = simulation.records();
   try {
-    load(*simulation, bytes.data(), int64_t(bytes.size()));
+    load(*simulation, bytes.data(), int64_t(bytes.size()), worlds);
   } catch (const Error& error) {
     CHECK(error.kind() == Fault::value);
     CHECK(simulation.records() == before);
@@ -105,6 +106,57 @@ GE_TEST(save_of_something_else_is_refused_by_what_differs) {
   config = config_of();
   config.parameters["sutton_barto_reward"] = true;
   CHECK(refused("CartPole-v0", config).find("load: the save differs in parameters: it has {") == 0);
+}
+
+GE_TEST(worlds_of_a_save_go_where_they_are_named) {
+  for (const char* id : {"Arena-v0", "CartPole-v0"}) {  // in blocks of one and of many worlds
+    Simulation three(id, config_of(3)), batch(id, config_of(40));
+    const std::string bytes = saved(three), before = (batch.reset(8), batch.records());
+    const std::vector<int64_t> named{20, 21, 7};
+    load(*batch, bytes.data(), int64_t(bytes.size()), &named);
+    CHECK(batch.record(20) == three.record(0) && batch.record(21) == three.record(1) &&
+          batch.record(7) == three.record(2));
+    load(*batch, save(*batch).data(), int64_t(save(*batch).size()));
+    std::string after = batch.records();
+    const size_t one = size_t(batch->record_bytes());
+    for (const int64_t world : named)
+      after.replace(size_t(world) * one, one, before, size_t(world) * one, one);
+    CHECK(after == before);
+  }
+}
+
+GE_TEST(one_world_is_spread_over_all_that_are_named) {
+  Simulation one("CartPole-v0", config_of(1)), batch("CartPole-v0", config_of(40));
+  const std::string bytes = saved(one);
+  batch.reset(8);
+  const std::string last = batch.record(39);
+  std::vector<int64_t> named;
+  for (int64_t world = 0; world < 39; ++world) named.push_back(world);
+  load(*batch, bytes.data(), int64_t(bytes.size()), &named);
+  for (const int64_t world : named) CHECK(batch.record(world) == one.record(0));
+  CHECK(batch.record(39) == last);
+  const std::vector<int64_t> none;
+  CHECK_EQ(refusal(batch, bytes, &none), "(loaded)");  // and nothing written
+}
+
+GE_TEST(worlds_that_cannot_be_loaded_into_are_refused) {
+  Simulation two("CartPole-v0", config_of(2)), batch("CartPole-v0", config_of(4));
+  const std::string bytes = saved(two);
+  batch.reset(1);
+  const auto refused = [&](std::vector<int64_t> worlds) { return refusal(batch, bytes, &worlds); };
+  CHECK_EQ(refusal(batch, bytes), "load: the save differs in worlds: it has 2, this simulator 4");
+  CHECK_EQ(refused({1}), "load: the save has 2 worlds and worlds= names 1");
+  CHECK_EQ(refused({}), "load: the save has 2 worlds and worlds= names 0");
+  CHECK_EQ(refused({0, 1, 2}), "load: the save has 2 worlds and worlds= names 3");
+  CHECK_EQ(refused({0, 4}), "load: world 4 is not one of 0 to 3");
+  CHECK_EQ(refused({-1, 0}), "load: world -1 is not one of 0 to 3");
+  CHECK_EQ(refused({3, 3}), "load: world 3 is named twice");
+  Simulation other("CartPole64-v0", config_of(4));
+  other.reset(1);
+  const std::vector<int64_t> named{0, 1};
+  CHECK(refusal(other, bytes, &named).find("load: the save differs in environment") == 0);
+  for (size_t length = 0; length < bytes.size(); length += 7)
+    CHECK(refusal(batch, bytes.substr(0, length), &named) != "(loaded)");
 }
 
 GE_TEST(copies_that_cannot_be_are_refused) {
