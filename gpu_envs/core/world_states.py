@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.core import columns, faults
+from gpu_envs.core import columns, faults, saves
 from gpu_envs.core.streams import Streams
 from gpu_envs.core.varying import VaryingParameters
 
@@ -96,6 +96,7 @@ class WorldStates(VaryingParameters):
         )
         if chosen is not None and len(set(chosen)) < self.num_worlds:
             self._require_ready("load(worlds=)")
+        saves.refuse_players(data)
         self._streams.settle("load()")
         self._native.load(data, chosen)
         self._traces.clear(chosen)

@@ -3,13 +3,17 @@
 A player is called with the observations of one role's agents, (worlds, n, ...), and returns their
 actions, (worlds, n[, k]). Players that draw depend only on the seed of the last seeded reset, on
 the world's number and on the steps since: a world plays by itself as in a batch.
+
+All that a player keeps between steps has a row for each world: `rows` and `put` read and write
+those of some worlds, for saves, copies and worlds that sit out a step.
 """
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +22,7 @@ import numpy as np
 from gymnasium import spaces
 
 from gpu_envs import errors
+from gpu_envs.core import saves
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.libraries import require
 from gpu_envs.core.role_actions import to_library
@@ -25,12 +30,13 @@ from gpu_envs.core.roles import Role
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.outputs import Outputs
 from gpu_envs.players import policy_files
-from gpu_envs.players.scripted import SCRIPTED, Scripted
+from gpu_envs.players.scripted import SCRIPTED, Scripted, host
 
 RANDOM, NOOP = "random", "noop"
 _WORDS = (RANDOM, NOOP, policy_files.TRAINED, SCRIPTED)
 FORMS = f"{', '.join(map(repr, _WORDS))}, a file of policies or a callable"
 _NEEDED = ("action_mask", "agent_active")  # outputs that players look at
+_WERE_OVER = "were_over"  # with NextStep: whose episode the step before has ended
 
 # Odd constants of the splitmix64 generator (Steele, Lea, Flood 2014) and of Weyl sequences.
 _GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -47,7 +53,17 @@ class Seen(NamedTuple):
 
 
 class Player(ABC):
-    """Plays one role in all worlds."""
+    """Plays one role in all worlds.
+
+    `kept` holds its arrays with a row for each world, and `who` says whose they are; a player that
+    keeps nothing between steps has neither.
+    """
+
+    who = ""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+        self.kept: dict[str, Any] = {}
 
     @abstractmethod
     def __call__(self, seen: Seen) -> Any:
@@ -66,6 +82,38 @@ class Player(ABC):
         """Note the outputs of a step that is not followed by a call of this player."""
         return
 
+    def rows(self, worlds: list[int]) -> dict[str, Any]:
+        """Return a copy of what it keeps of some worlds, a row each."""
+        return {name: array[worlds] for name, array in self.kept.items()}
+
+    def put(self, worlds: list[int], rows: Mapping[str, Any]) -> None:
+        """Write what `rows` returned, here or elsewhere; a single row into each of the worlds."""
+        mine, theirs = _forms(self.kept), _forms(rows)
+        if theirs != mine:
+            raise ValueError(f"load: the save differs in what others keep: {theirs}, not {mine}")
+        for name, array in self.kept.items():
+            given = rows[name]
+            if isinstance(given, np.ndarray) and not isinstance(array, np.ndarray):
+                is_tensor = hasattr(array, "new_tensor")
+                given = array.new_tensor(given) if is_tensor else to_library(given, self._simulator)
+            array[worlds] = given
+
+    def copy(self, sources: list[int], destinations: list[int]) -> None:
+        """Let worlds that became copies have what it keeps of their sources."""
+        self.put(destinations, self.rows(sources))
+
+    def reseed(self, worlds: list[int]) -> None:
+        """Give worlds that became copies draws of their own."""
+        return
+
+
+def _forms(rows: Mapping[str, Any]) -> list[str]:
+    """Return name, type and shape of the rows of arrays, whichever library they are of."""
+    return [
+        f"{name} {str(array.dtype).removeprefix('torch.')} {tuple(array.shape[1:])}"
+        for name, array in rows.items()
+    ]
+
 
 class Others:
     """The players of all roles but one.
@@ -82,6 +130,7 @@ class Others:
     ) -> None:
         theirs = [role for role in simulator.roles if role is not mine and role.count]
         self.players: dict[str, Player] = {}
+        self._worlds = simulator.num_worlds
         if not theirs and chosen is not None:
             raise ValueError(f"others= is for other roles: {simulator.name} has only {mine.name}")
         named = _by_role(chosen, mine, theirs, simulator.name)
@@ -89,10 +138,54 @@ class Others:
             player = _player(simulator, role, named.get(role.name, RANDOM), first_world)
             self.players[role.name] = player
 
-    def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
-        """Pass a reset on to all players."""
+    def begin(
+        self, seed: int | Sequence[int] | None, worlds: Any, but: Collection[str] = ()
+    ) -> None:
+        """Pass a reset on to all players, but those of some roles."""
+        for role, player in self.players.items():
+            if role not in but:
+                player.begin(seed, worlds)
+
+    def kept(self) -> dict[str, saves.Kept]:
+        """Return what players keep of all worlds, in host memory, by role."""
+        every = list(range(self._worlds))
+        return {
+            role: saves.Kept(player.who, {n: host(a) for n, a in player.rows(every).items()})
+            for role, player in self._keepers()
+        }
+
+    def check(self, kept: Mapping[str, saves.Kept]) -> None:
+        """Refuse what other players than these have kept."""
+        theirs = {role: one.who for role, one in kept.items()}
+        mine = {role: player.who for role, player in self._keepers()}
+        if theirs != mine:
+            raise ValueError(
+                f"load: the save differs in other players: it has {_named(theirs)}, "
+                f"this environment {_named(mine)}"
+            )
+
+    def rows(self, worlds: list[int]) -> dict[str, Any]:
+        """Return a copy of what players keep of some worlds, by role."""
+        return {role: player.rows(worlds) for role, player in self._keepers()}
+
+    def put(self, worlds: list[int], rows: Mapping[str, Any]) -> None:
+        """Write what `rows` returned."""
+        for role, player in self._keepers():
+            player.put(worlds, rows[role])
+
+    def copy(self, sources: list[int], destinations: list[int], reseed: bool) -> None:
+        """Let worlds that became copies have the players of what they are copies of."""
         for player in self.players.values():
-            player.begin(seed, worlds)
+            player.copy(sources, destinations)
+            if reseed:
+                player.reseed(destinations)
+
+    def _keepers(self) -> list[tuple[str, Player]]:
+        return [(role, player) for role, player in self.players.items() if player.who]
+
+
+def _named(players: Mapping[str, str]) -> str:
+    return ", ".join(f"{role}: {who}" for role, who in players.items()) or "none that keep anything"
 
 
 def needed(chosen: object) -> tuple[str, ...]:
@@ -179,10 +272,13 @@ def _host(array: Any, simulator: Simulator) -> Any:
 class Chance(Player):
     """Draws evenly among the actions that the mask allows, or that the space has."""
 
+    who = RANDOM
+
     def __init__(self, simulator: Simulator, role: Role, first_world: int) -> None:
-        self._simulator, self._first_world = simulator, first_world
+        super().__init__(simulator)
+        self._first_world = first_world
         # A key per world, and a step's share for each step since the reset that was seeded.
-        self._words = to_library(np.zeros(simulator.num_worlds, np.int64), simulator)
+        self.kept["draws"] = to_library(np.zeros(simulator.num_worlds, np.int64), simulator)
         space = role.action_space
         self._count = role.choices
         extent = (role.count, *(space.shape or ()))
@@ -201,19 +297,26 @@ class Chance(Player):
         """Take new keys from a seed, and count steps from zero."""
         if seed is None:
             return
+        draws = self.kept["draws"]
         numbers = np.zeros(1, np.int64)  # a list's seed is that of a world alone
         if isinstance(seed, int):
-            numbers = np.arange(len(self._words), dtype=np.int64) + self._first_world
+            numbers = np.arange(len(draws), dtype=np.int64) + self._first_world
             seed = [seed]
         keys = np.array([_signed((s + 1) * _GOLDEN) for s in seed], np.int64)
         keys = keys + (numbers + 1) * _signed(_SECOND)
         chosen = slice(None) if worlds is None else to_library(worlds, self._simulator)
-        self._words[chosen] = to_library(_mixed(keys), self._simulator)[chosen]
+        draws[chosen] = to_library(_mixed(keys), self._simulator)[chosen]
+
+    def reseed(self, worlds: list[int]) -> None:
+        """Mix the number of each world into its key."""
+        numbers = np.array(worlds, np.int64) + self._first_world
+        own = to_library((numbers + 1) * _signed(_SECOND), self._simulator)
+        self.kept["draws"][worlds] = _mixed(self.kept["draws"][worlds] + own)
 
     def __call__(self, seen: Seen) -> Any:
         """Draw."""
-        bits = self._words
-        self._words = bits + _signed(_STEP)
+        bits = self.kept["draws"]
+        self.kept["draws"] = bits + _signed(_STEP)
         bits = _mixed(_mixed(bits.reshape(-1, *[1] * self._cells.ndim) + self._cells))
         bits = (bits >> 40) & (2**_BITS - 1)
         if seen.mask is not None:
@@ -239,7 +342,7 @@ class Idle(Player):
     """Takes the idle action: 0, or the lowest that the mask allows; for floats, the middle."""
 
     def __init__(self, simulator: Simulator, role: Role) -> None:
-        self._simulator = simulator
+        super().__init__(simulator)
         shape = (simulator.num_worlds, role.count, *(role.action_space.shape or ()))
         idle = np.zeros(shape, np.int64)
         if isinstance(role.action_space, spaces.Box):
@@ -261,8 +364,9 @@ class Called(Player):
     """A function of the caller, whose actions are checked."""
 
     def __init__(self, simulator: Simulator, role: Role, function: Callable[..., Any]) -> None:
+        super().__init__(simulator)
         self._role, self._function = role, function
-        self._simulator, self._reader = simulator, simulator.role_actions.readers[role.name]
+        self._reader = simulator.role_actions.readers[role.name]
 
     def answer(self, seen: Seen) -> Any:
         """Return what the function returns."""
@@ -308,6 +412,19 @@ class Ruled(Called):
         player = Scripted(simulator, role, "others=")
         super().__init__(simulator, role, player)
         self._player = player
+        self.who = SCRIPTED if player.keeps else ""
+
+    def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
+        """Let the player start over in worlds that were reset."""
+        self._player.forget(slice(None) if worlds is None else worlds)
+
+    def rows(self, worlds: list[int]) -> dict[str, Any]:
+        """Return what the player says of itself."""
+        return self._player.rows(worlds)
+
+    def put(self, worlds: list[int], rows: Mapping[str, Any]) -> None:
+        """Hand the player what it has said."""
+        self._player.put(worlds, rows)
 
     def answer(self, seen: Seen) -> Any:
         """Return what the player returns."""
@@ -322,7 +439,8 @@ class Saved(Player):
 
     def __init__(self, simulator: Simulator, role: Role, path: Path) -> None:
         team = policy_files.team(path, simulator)
-        self._torch, self._simulator = require("torch"), simulator
+        super().__init__(simulator)
+        self._torch = require("torch")
         numbers = [team.of_agent[agent] for agent in role.numbers]
         if min(numbers) < 0:
             raise ValueError(f"others=: {path} has no policy for role {role.name!r}")
@@ -334,30 +452,32 @@ class Saved(Player):
         kind = self._torch.float32 if isinstance(role.action_space, spaces.Box) else None
         device = simulator.device
         self._action = self._torch.zeros(shape, dtype=kind or self._torch.int64, device=device)
-        self._memories = [
-            self._torch.zeros((shape[0], len(at), p.memory_size), device=device)
-            for p, at in self._parts
-        ]
-        self._has_memory = any(policy.memory_size for policy, _ in self._parts)
-        self._is_next_step = simulator.autoreset_mode is AutoresetMode.NEXT_STEP
+        self._memories = {  # names of arrays that are kept, by policy
+            k: f"memory.{k}" for k, (policy, _) in enumerate(self._parts) if policy.memory_size
+        }
+        for k, name in self._memories.items():
+            policy, at = self._parts[k]
+            extent = (shape[0], len(at), policy.memory_size)
+            self.kept[name] = self._torch.zeros(extent, device=device)
+        if self._memories:
+            hashed = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+            self.who = f"policies {hashed}"
+            if simulator.autoreset_mode is AutoresetMode.NEXT_STEP:
+                over = self._torch.zeros(shape[:2], dtype=self._torch.bool, device=device)
+                self.kept[_WERE_OVER] = over
         self._has_turns = bool(simulator.instance["turns"])  # agents that wait keep their memory
-        self._were_over: Any = None
 
     def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
         """Clear the memories of worlds that were reset."""
         chosen = slice(None)
         if worlds is not None:
             chosen = self._torch.as_tensor(worlds, device=self._simulator.device)
-        for memory in self._memories:
-            memory[chosen] = 0
-        if worlds is None:
-            self._were_over = None
-        elif self._were_over is not None:
-            self._were_over[chosen] = False
+        for array in self.kept.values():
+            array[chosen] = 0
 
     def note(self, outputs: Outputs) -> None:
         """Clear the memories of agents that ended."""
-        if self._has_memory:
+        if self._memories:
             with self._torch.no_grad():
                 self._forget(outputs)
 
@@ -368,12 +488,13 @@ class Saved(Player):
             for k, (policy, at) in enumerate(self._parts):
                 rows = self._rows(seen.outputs.obs, at)
                 legal = None if seen.mask is None else self._rows(seen.mask, at)
-                memory = self._memories[k].flatten(0, 1) if policy.memory_size else None
+                name = self._memories.get(k)
+                memory = None if name is None else self.kept[name].flatten(0, 1)
                 said, _, memory = policy(rows, legal, memory)
                 chosen = policy.actions.for_env(policy.actions.likeliest(said))
                 self._action[:, at] = chosen.view(len(self._action), len(at), *chosen.shape[1:])
-                if memory is not None:
-                    self._memories[k] = memory.view(self._memories[k].shape)
+                if name is not None:
+                    self.kept[name] = memory.view(self.kept[name].shape)
         if self._simulator.arrays == "cupy":
             return require("cupy").from_dlpack(self._action)
         return self._action.numpy() if self._simulator.device == "cpu" else self._action
@@ -397,9 +518,11 @@ class Saved(Player):
         if outputs.terminated is None:  # after a reset, which `begin` has noted
             return
         over = self._tensor(outputs.terminated) | self._tensor(outputs.truncated)
-        lost = over if self._were_over is None else over | self._were_over
-        self._were_over = over.clone() if self._is_next_step else None
+        lost = over
+        if _WERE_OVER in self.kept:
+            lost = over | self.kept[_WERE_OVER]
+            self.kept[_WERE_OVER] = over.clone()
         if outputs.agent_active is not None and not self._has_turns:
             lost = lost | ~self._tensor(outputs.agent_active)
-        for memory, (_, at) in zip(self._memories, self._parts, strict=True):
-            memory.masked_fill_(lost[:, at].unsqueeze(-1), 0)
+        for k, name in self._memories.items():
+            self.kept[name].masked_fill_(lost[:, self._parts[k][1]].unsqueeze(-1), 0)

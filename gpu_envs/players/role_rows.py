@@ -6,13 +6,13 @@ agents, lets `others` play the rest, and returns only the outputs of that role, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.core import faults, layout, resets, roles
+from gpu_envs.core import columns, faults, layout, resets, roles, saves
 from gpu_envs.core.resets import ResetOptions
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.fields import read as read_fields
@@ -138,18 +138,90 @@ class RoleRows:
             None if output is None or output.by_a_step else array for output, array in pairs
         )
 
+    def observe_arrays(self, flat: bool, out: object = None, stream: object = None) -> Outputs:
+        """Return the observation of this role's rows again."""
+        _refuse_out(out)
+        self._settle()
+        self._last = self._observed()
+        return self._rows(self._last)
+
     def _loaded(self) -> Outputs:
         """Return the outputs of worlds after a load or a change; raise before the first reset."""
         try:
-            self.simulator.observe()
+            return self._observed()
         except errors.ResetNeeded:
             faults.refuse_unready()
-        nowhere = {"reset_mask": np.zeros(self.simulator.num_worlds, np.bool_)}
-        shown = self._shown(self.simulator.reset_arrays(None, nowhere, False))
-        if not self._has_begun:
-            self._begin(0, None)
+
+    def _observed(self) -> Outputs:
+        shown = self.simulator.observe_arrays(False)
+        self._require_begun()
         self._changes = self.simulator.changes
         return shown
+
+    def _require_begun(self) -> None:
+        if not self._has_begun:  # the worlds began without the players
+            self._begin(0, None)
+
+    # The state of worlds, with that of the players in them
+
+    def get(self, column: str) -> np.ndarray[Any, Any]:
+        """Return a copy of a column of the state, as `Simulator.get`."""
+        return self.simulator.get(column)
+
+    def set(self, column: str, values: object, worlds: Sequence[int] | None = None) -> None:
+        """Write a column of the state, as `Simulator.set`."""
+        self._settle()
+        self.simulator.set(column, values, worlds)
+        self._last = None
+
+    def save(self) -> bytes:
+        """Return the state of all worlds, and what the players keep of them."""
+        saved = self.simulator.save()
+        self._settle()
+        self._require_begun()
+        kept = self.others.kept()
+        return saves.joined(saved, kept) if kept else saved
+
+    def load(self, data: bytes, worlds: object = None) -> None:
+        """Continue from a save, as `Simulator.load`; in one without players they start over."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        saved, count, kept = saves.split(bytes(data))
+        every = self.simulator.num_worlds
+        named = range(every) if worlds is None else worlds
+        chosen = columns.world_numbers(named, "worlds", every)
+        if not self._has_begun:
+            self.others.begin(0, None)
+        before = self.others.rows(chosen)
+        try:
+            # Else the simulator refuses the number of worlds.
+            if kept is not None and count in (len(chosen), 1 if worlds is not None else every):
+                self.others.check(kept)
+                self.others.put(chosen, {role: one.rows for role, one in kept.items()})
+            self.simulator.load(saved, worlds)
+        except Exception:
+            self.others.put(chosen, before)
+            raise
+        is_chosen = np.zeros(every, np.bool_)
+        is_chosen[chosen] = True
+        self.others.begin(0, is_chosen, but=kept or ())
+        self._last, self._has_begun = None, True
+
+    def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
+        """Copy worlds over others, as `Simulator.copy_worlds`, and what the players keep."""
+        sources, destinations = self.simulator.copied(src, dst)
+        self._settle()
+        self.simulator.copy_worlds(sources, destinations, reseed=reseed)
+        self._require_begun()
+        self.others.copy(sources, destinations, reseed)
+        self._last = None
+
+    def _settle(self) -> None:
+        """Let the players note the last step, so that what they keep is that of the worlds now."""
+        if self._last is not None and self._changes == self.simulator.changes:
+            for name, player in self.others.players.items():
+                player.note(self._parts.part(name, self._last))
+            self._last = self._shown(self._last)
 
     @property
     def is_over(self) -> bool:

@@ -33,6 +33,8 @@ SCRIPTED = "scripted"
 SUFFIX = "_player.py"
 HEADERS = "gpu_envs.kernels"  # package of the Python files beside headers
 
+_OWN = "own."  # of the names of what a player says of itself
+
 Array = np.ndarray[Any, Any]
 
 
@@ -122,6 +124,11 @@ def _add_headers() -> None:
 class Scripted:
     """An environment's own player of one role, in all worlds of a simulator.
 
+    A player that keeps something of a world between steps may say it, for saves and copies:
+    `save_worlds(worlds)` returns a dict of arrays with a row for each of these worlds, and
+    `load_worlds(worlds, rows)` takes such rows, also those of other worlds. Without these two the
+    player starts over in a world that was loaded or copied.
+
     Args:
         simulator: Whose worlds are played.
         role: The agents that it plays.
@@ -145,7 +152,9 @@ class Scripted:
         described = fields.read(simulator.instance.get("state") or ())
         self._views = FieldViews(described, ()) if described else None
         self.shape = (simulator.num_worlds, role.count, *(role.action_space.shape or ()))
-        self._episodes = self._steps = np.full(simulator.num_worlds, -1)
+        # The episode and step in which each world was seen last.
+        self._seen = {name: np.full(simulator.num_worlds, -1) for name in ("episode", "step")}
+        self.keeps = hasattr(self._player, "save_worlds")
 
     def __call__(self, shown: Any, mask: Any, state: Any) -> Array:
         """Return the actions of the role's agents, (worlds, n[, k]).
@@ -189,13 +198,51 @@ class Scripted:
 
     def _begin(self) -> None:
         """Tell the player in which worlds another episode has begun, or another was loaded."""
-        episodes, steps = (
-            host(self._simulator.get(f"world.{name}"))[:, 0] for name in ("episode", "step")
-        )
-        is_new = (episodes != self._episodes) | (steps < self._steps) | (steps > self._steps + 1)
-        self._episodes, self._steps = episodes, steps
+        get = self._simulator.get
+        now = {name: get(f"world.{name}")[:, 0].astype(np.int64) for name in self._seen}
+        steps, last = now["step"], self._seen["step"]
+        is_new = (now["episode"] != self._seen["episode"]) | (steps < last) | (steps > last + 1)
+        self._seen = now
         if is_new.any():
             self._player.begin(np.flatnonzero(is_new).tolist())
+
+    def forget(self, worlds: Any) -> None:
+        """Let the player start over in some worlds; numbers, or a bool for each."""
+        for array in self._seen.values():
+            array[worlds] = -1
+
+    def rows(self, worlds: list[int]) -> dict[str, Array]:
+        """Return what the player says of itself in some worlds; {} where it says nothing."""
+        if not self.keeps:
+            return {}
+        own = self._player.save_worlds(worlds)
+        seen = {name: array[worlds] for name, array in self._seen.items()}
+        return seen | {f"{_OWN}{name}": np.asarray(rows) for name, rows in own.items()}
+
+    def put(self, worlds: list[int], rows: Mapping[str, Array]) -> None:
+        """Hand the player what it has said; one that says nothing starts over."""
+        if not self.keeps:
+            self.forget(worlds)
+            return
+        spread = {n: np.broadcast_to(a, (len(worlds), *a.shape[1:])) for n, a in rows.items()}
+        own = {n.removeprefix(_OWN): a for n, a in spread.items() if n.startswith(_OWN)}
+        try:
+            mine, theirs = map(_kinds, (self.rows(worlds[:1]), rows))
+            if theirs != mine:
+                raise ValueError(f"{theirs}, not {mine}")
+            self._player.load_worlds(worlds, own)
+            for name, array in self._seen.items():
+                array[worlds] = spread[name]
+        except (KeyError, ValueError) as problem:
+            raise ValueError(
+                f"load: the save differs in what the scripted player of {self._simulator.name} "
+                f"keeps: {problem}"
+            ) from problem
+
+
+def _kinds(rows: Mapping[str, Array]) -> dict[str, str]:
+    """Return the type of each array, and how many axes it has."""
+    return {name: f"{array.dtype} of {array.ndim}" for name, array in rows.items()}
 
 
 def for_all(simulator: Simulator) -> Callable[[], dict[str, Array]]:

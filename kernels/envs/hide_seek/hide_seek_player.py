@@ -43,8 +43,17 @@ class Hiders:
 
     def forget(self, rows: slice) -> None:
         """Begin an episode in some rows."""
-        self.is_known[rows] = False
-        self.steps[rows] = 0
+        for array in self.kept().values():
+            array[rows] = 0
+
+    def kept(self) -> dict[str, Array]:
+        """Return what is kept between steps, a row each; not a copy."""
+        return {
+            "seeker_at": self.seeker_at,
+            "is_known": self.is_known,
+            "target": self.target,
+            "steps": self.steps,
+        }
 
     def __call__(self, obs: dict[str, Array]) -> Array:
         """Return actions (rows, 5) by the hiders' observations, a row each."""
@@ -147,6 +156,22 @@ class Player:
         """Forget where seekers were seen in these worlds."""
         for world in worlds:
             self._script.forget(slice(world * self._shape[1], (world + 1) * self._shape[1]))
+
+    def save_worlds(self, worlds: list[int]) -> dict[str, Array]:
+        """Return where seekers were seen, and what follows from it."""
+        return {name: array[worlds] for name, array in self._by_world().items()}
+
+    def load_worlds(self, worlds: list[int], rows: dict[str, Array]) -> None:
+        """Take over what was saved."""
+        for name, array in self._by_world().items():
+            array[worlds] = rows[name]
+
+    def _by_world(self) -> dict[str, Array]:
+        """Return views of what the script keeps, with the world first."""
+        return {
+            name: array.reshape(*self._shape[:2], *array.shape[1:])
+            for name, array in self._script.kept().items()
+        }
 
     def __call__(self, seen: Seen) -> Array:
         """Return the actions of each agent."""
