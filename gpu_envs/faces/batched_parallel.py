@@ -20,13 +20,14 @@ from gpu_envs.core.roles import Parts, Role
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.agent_spaces import AgentSpaces
 from gpu_envs.faces.infos import infos_of, parts_by_name
+from gpu_envs.faces.states import States
 from gpu_envs.known.outputs import Outputs
 
 Arrays = dict[str, Any]
 
 
 @options.documented(but=("roles",))
-class BatchedParallelEnv(AgentSpaces):
+class BatchedParallelEnv(States, AgentSpaces):
     """Many worlds of one environment, by agents.
 
     All values are arrays whose first axis is the world, in the library and on the device asked
@@ -82,13 +83,13 @@ class BatchedParallelEnv(AgentSpaces):
         self._last: Outputs | None = None
 
     def state(self) -> Any:
-        """Return the states, (worlds, S), as the last call wrote them.
+        """Return the states, (worlds, S), as the last call wrote them, or as they were changed.
 
         Where the environment has none, or `outputs` leaves it out: the observations of all agents,
         a copy where their roles have spaces of their own.
         """
         if self._last is None:
-            raise errors.ResetNeeded(f"{self.name}: call reset() before state()")
+            self._last = self._observed()
         if self._last.state is not None:
             return self._last.state
         if isinstance(self._last.obs, dict):
@@ -127,7 +128,19 @@ class BatchedParallelEnv(AgentSpaces):
         Returns:
             Observations and infos, by agent or by role.
         """
-        outputs = self.simulator.reset(seed=seed, options=options, out=out, stream=stream)
+        return self._begun(self.simulator.reset(seed=seed, options=options, out=out, stream=stream))
+
+    def observe(self) -> tuple[Arrays, dict[str, Arrays]]:
+        """Return observations and infos again, as `reset` does; of use after a load or a change."""
+        return self._begun(self.simulator.observe())
+
+    def _states(self) -> Simulator:
+        return self.simulator
+
+    def _take_over(self) -> None:
+        self._last = None
+
+    def _begun(self, outputs: Outputs) -> tuple[Arrays, dict[str, Arrays]]:
         self._last = outputs
         parts = self._parts_by_key(outputs)
         infos = {key: self._shown(part, self._infos.always) for key, part in parts.items()}
@@ -171,6 +184,12 @@ class BatchedParallelEnv(AgentSpaces):
     def close(self) -> None:
         """Release the simulator; a second call does nothing."""
         self.simulator.close()
+
+    def _observed(self) -> Outputs:
+        try:
+            return self.simulator.observe()
+        except errors.ResetNeeded as problem:
+            raise errors.ResetNeeded(f"{self.name}: call reset() before state()") from problem
 
     def _parts_by_key(self, outputs: Outputs) -> dict[str, Outputs]:
         return {key: self._parts.part(key, outputs) for key in self.groups}

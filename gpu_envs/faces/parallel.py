@@ -41,6 +41,14 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
             Observations and infos by agent.
         """
         self._begin(seed, options)
+        return self._seen()
+
+    def observe(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return observations and infos again, as `reset` does; of use after a load or a change."""
+        self._require_reset("observe")
+        return self._seen()
+
+    def _seen(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         numbers = {self.possible_agents.index(agent): agent for agent in self.agents}
         observations = {agent: self._observation(i) for i, agent in numbers.items()}
         return observations, {agent: self._info(i) for i, agent in numbers.items()}

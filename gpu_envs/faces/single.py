@@ -20,13 +20,14 @@ from gpu_envs.core.parameters import for_one_agent
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces import attributes
 from gpu_envs.faces.infos import Infos, infos_of, parts_by_name
+from gpu_envs.faces.states import States
 from gpu_envs.known import native, registration
 from gpu_envs.known.outputs import LAYERS, Outputs
 from gpu_envs.players import role_rows
 
 
 @options.documented(but=("device", "roles", *options.OF_BATCHES))
-class Env(gymnasium.Env[Any, Any]):
+class Env(States, gymnasium.Env[Any, Any]):
     """One world with one agent; NumPy observations, Python scalars, no autoreset.
 
     Parameters that count the agents have to leave one: `agent_count=1`; or `role=` names a role
@@ -143,6 +144,14 @@ class Env(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         results = self._rows().reset_arrays(seed, options, True)
         return self._observation(results), self._common_info(results)
+
+    def observe(self) -> tuple[Any, dict[str, Any]]:
+        """Return observation and info again, as `reset` does; of use after a load or a change."""
+        results = self._rows().observe_arrays(True)
+        return self._observation(results), self._common_info(results)
+
+    def _states(self) -> Simulator | role_rows.RoleRows:
+        return self._rows()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Run one step.

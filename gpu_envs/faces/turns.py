@@ -40,6 +40,14 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin a new game; seed and options as in `ParallelEnv.reset`."""
         self._begin(seed, options)
+        self._start()
+
+    def _take_over(self) -> None:
+        super()._take_over()
+        if self._rows:
+            self._start()
+
+    def _start(self) -> None:
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)

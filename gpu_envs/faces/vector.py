@@ -24,6 +24,7 @@ from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces import attributes
 from gpu_envs.faces.infos import infos_of, parts_by_name
+from gpu_envs.faces.states import States
 from gpu_envs.known import registration
 from gpu_envs.known.outputs import Outputs
 from gpu_envs.players import role_rows
@@ -39,7 +40,7 @@ else:  # before Gymnasium 1.0 the class takes no type arguments
 
 
 @options.documented(but=("ends", "roles"))
-class VectorEnv(_Base):
+class VectorEnv(States, _Base):
     """A batch of worlds of one environment.
 
     Args:
@@ -123,6 +124,7 @@ class VectorEnv(_Base):
         self.metadata["autoreset_mode"] = simulator.autoreset_mode
         modes = self.metadata["render_modes"]
         self.render_mode = pictures.checked_mode(render_mode, modes, description)
+        self._rows = rows
         self._step_arrays, self._reset_arrays = rows.step_arrays, rows.reset_arrays
         self._views = rows.views
         self.infos_shown = infos_of(simulator.layout, role_rows.hidden_outputs(rows))
@@ -215,9 +217,19 @@ class VectorEnv(_Base):
         """
         results = self._reset_arrays(seed, options, True, out, stream)
         self._note_seed()
+        return self._begun(results)
+
+    def observe(self) -> tuple[Any, Infos]:
+        """Return observations and infos again, as `reset` does; of use after a load or a change."""
+        return self._begun(self._rows.observe_arrays(True))
+
+    def _begun(self, results: Outputs) -> tuple[Any, Infos]:
         obs = results.obs if self._views is None else self._views.observed(results)
         infos = {name: getattr(results, name) for name in self.infos_shown.always}
         return obs, self._by_row(infos) if self._has_row_infos else infos
+
+    def _states(self) -> Simulator | role_rows.RoleRows:
+        return self._rows
 
     def _by_row(self, infos: Infos) -> Infos:
         """Flatten infos: no nested dictionaries, and a row of each world's values per agent."""

@@ -23,6 +23,7 @@ from gpu_envs.core.action_forms import takes_bools
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.agent_spaces import AgentSpaces, observed, role_of_each_agent
 from gpu_envs.faces.infos import infos_of, parts_by_name
+from gpu_envs.faces.states import States
 from gpu_envs.known import native, registration
 from gpu_envs.known.outputs import LAYERS, Outputs
 from gpu_envs.terminal import console
@@ -34,7 +35,7 @@ _TEXT_MODES = (pictures.TEXT_MODE, "human")
 
 
 @options.documented(but=("device", "ends", "roles", *options.OF_BATCHES))
-class World(AgentSpaces):
+class World(States, AgentSpaces):
     """One world of any environment.
 
     Args:
@@ -183,11 +184,31 @@ class World(AgentSpaces):
         chosen = {key: value for key, value in (options or {}).items() if key in known}
         self._adopt(self.simulator.reset_arrays(resets.checked_seed(seed, 1), chosen, False))
         self._forget_results()
-        self.agents = self.possible_agents[:]
-        if not self.description.get("turns") and "agent_active" in self._rows:
-            there = self._rows["agent_active"]  # some are absent from an episode
-            self.agents = [a for i, a in enumerate(self.possible_agents) if there[i]]
+        self.agents = self._present()
         self._show()
+
+    def _present(self) -> list[str]:
+        """Return the agents that take part; in games of turns those that wait do."""
+        if self.description.get("turns") or "agent_active" not in self._rows:
+            return self.possible_agents[:]
+        there = self._rows["agent_active"]
+        return [agent for i, agent in enumerate(self.possible_agents) if there[i]]
+
+    def _states(self) -> Simulator:
+        return self.simulator
+
+    def _take_over(self) -> None:
+        """Show the world as it was loaded or changed."""
+        try:
+            self._adopt(self.simulator.observe_arrays(False))
+        except errors.ResetNeeded:  # a column was written before the first reset
+            return
+        self._forget_results()
+        # With ends="world" who has ended stays, and looks like one who was never there.
+        stays = self.simulator.ends == "world"
+        self.agents = self.possible_agents[:] if stays else self._present()
+        if self.simulator.get("world.over").any():
+            self.agents = []
 
     def _move(self, actions: Mapping[int, Any]) -> list[int]:
         """Step with these actions; or, where offenders end the game, only return those.

@@ -109,22 +109,17 @@ class Player:
             form.pop("reuse", None)
         env = gpu_envs.Simulator(self.name, 3, **form)
         face = Face(env, env, self.chooser)
-        columns = [column["name"] for column in env.instance["columns"]]
-        column, worlds = (lambda: self.chooser.one(columns)), (lambda: [0, 2])
         arrays = {"out": self.outs(face, False), "stream": lambda: None}
         face.add("step", self.actions(face), **arrays)
         face.add("reset", seed=lambda: 3, mask=lambda: np.ones(3, bool), options=dict, **arrays)
         face.add("observe", **arrays)
         face.add("sample_actions", lambda: None, seed=lambda: 1, out=lambda: None)
-        face.add("get", column)
-        face.calls["set"] = lambda: self.setting(face, columns)
-        face.add("load", lambda: self.damaged(env))
-        face.add("copy_worlds", worlds, lambda: [2, 1], reseed=lambda: True)
+        self.add_states(face)
         face.add("by_role", lambda: np.zeros((3, env.agents_per_world)))
         face.add("text", lambda: 1, lambda: 0)
         size, view = (lambda: (8, 9)), (lambda: "top")
         face.add("render", lambda: 1, size=size, view=view, samples=lambda: 1)
-        self.add_common(face, "save", "check", "note", "picture_size", "report_illegal")
+        self.add_common(face, "check", "note", "picture_size", "report_illegal")
         return face
 
     def of_vector(self) -> Face:
@@ -142,6 +137,8 @@ class Player:
         face.add("call", name)
         face.add("get_attr", name)
         face.add("set_attr", name, lambda: None)
+        face.add("observe")
+        self.add_states(face)
         self.add_common(face, "render", "check")
         return face
 
@@ -152,6 +149,8 @@ class Player:
         face.add("step", lambda: env.action_space.sample())
         face.add("reset", seed=lambda: 3, options=dict)
         face.add("set_wrapper_attr", lambda: "render_mode", lambda: None, force=lambda: True)
+        face.add("observe")
+        self.add_states(face)
         self.add_common(face, "render")
         return face
 
@@ -179,6 +178,8 @@ class Player:
             "step", lambda: {a: self.chooser.mostly(env.action_space(a).sample) for a in env.agents}
         )
         face.add("reset", lambda: 3, lambda: None)
+        face.add("observe")
+        self.add_states(face)
         self.add_spaces(face, env)
         return face
 
@@ -190,6 +191,7 @@ class Player:
         face.add("step", lambda: env.action_space(env.possible_agents[0]).sample())
         face.add("reset", lambda: 3, lambda: None)
         face.add("observe", lambda: env.possible_agents[0])
+        self.add_states(face)
         self.add_spaces(face, env)
         return face
 
@@ -202,8 +204,19 @@ class Player:
         shape = (3, self.chooser.one([1, 2, 3]))
         face.add("step", lambda: {key: self.chooser.any(shape) for key in keys}, out=dict)
         face.add("reset", seed=lambda: 3, options=dict, out=dict)
+        face.add("observe")
+        self.add_states(face)
         self.add_common(face, "state", "check")
         return face
+
+    def add_states(self, face: Face) -> None:
+        """Add what reads and writes the worlds."""
+        columns = [column["name"] for column in face.simulator.instance["columns"]]
+        face.add("get", lambda: self.chooser.one(columns))
+        face.calls["set"] = lambda: self.setting(face, columns)
+        face.add("save")
+        face.add("load", lambda: self.damaged(face.env), worlds=lambda: [2, 0, 1])
+        face.add("copy_worlds", lambda: [0, 2], lambda: [2, 1], reseed=lambda: True)
 
     def add_spaces(self, face: Face, env: Any) -> None:
         """Add what PettingZoo's forms share."""
@@ -275,9 +288,9 @@ class Player:
             return lambda: face.env.set(column, values, worlds)
         return lambda: face.env.set(column, held[: len(worlds)], worlds)
 
-    def damaged(self, simulator: Any) -> bytes:
+    def damaged(self, env: Any) -> bytes:
         """Return a save with one bit turned, cut short, or whole."""
-        data = bytearray(simulator.save())
+        data = bytearray(env.save())
         at = self.chooser.random.randrange(len(data))
         how = self.chooser.random.randrange(4)
         if how == 0:
