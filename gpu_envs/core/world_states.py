@@ -62,19 +62,22 @@ class WorldStates(VaryingParameters):
         self._check_column(column)
         self._streams.settle("set()")
         current = self._native.get_column(column)
-        chosen = (
-            None if worlds is None else columns.world_numbers(worlds, "worlds", self.num_worlds)
-        )
+        chosen = self._chosen(worlds)
         full = columns.values_for(column, values, current, chosen)
         self._native.set_column(column, full, chosen)
         self._is_written = True
         self.changes += 1
 
-    def save(self) -> bytes:
-        """Return the state of all worlds; loads on any machine."""
+    def save(self, worlds: object = None) -> bytes:
+        """Return the state of worlds; loads on any machine.
+
+        Args:
+            worlds: Their numbers, in the order in which they are saved; None for all.
+        """
         self._require_ready("save")
+        chosen = self._chosen(worlds)
         self._streams.settle("save()")
-        data: bytes = self._native.save()
+        data: bytes = self._native.save(chosen)
         return data
 
     def load(self, data: bytes, worlds: object = None) -> None:
@@ -91,9 +94,7 @@ class WorldStates(VaryingParameters):
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
         data = bytes(data)
-        chosen = (
-            None if worlds is None else columns.world_numbers(worlds, "worlds", self.num_worlds)
-        )
+        chosen = self._chosen(worlds)
         if chosen is not None and len(set(chosen)) < self.num_worlds:
             self._require_ready("load(worlds=)")
         saves.refuse_players(data)
@@ -128,6 +129,10 @@ class WorldStates(VaryingParameters):
         if len(source) != len(destination):
             raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
         return source, destination
+
+    def _chosen(self, worlds: object) -> list[int] | None:
+        """Return the numbers of chosen worlds; None: all."""
+        return None if worlds is None else columns.world_numbers(worlds, "worlds", self.num_worlds)
 
     def _require_ready(self, call: str) -> None:
         if not self._is_ready and not self.is_closed:

@@ -29,9 +29,14 @@ class States:
     def _take_over(self) -> None:
         """Drop what was known of worlds that have changed."""
 
-    def save(self) -> bytes:
-        """Return the state of all worlds; loads on any machine."""
-        return self._states().save()
+    def save(self, worlds: object = None) -> bytes:
+        """Return the state of worlds; loads on any machine.
+
+        Args:
+            worlds: Their numbers (not those of rows), in the order in which they are saved; None
+                for all.
+        """
+        return self._states().save(worlds)
 
     def load(self, data: bytes, worlds: object = None) -> None:
         """Continue from a save, or refuse it before anything is written.

@@ -130,7 +130,6 @@ class Others:
     ) -> None:
         theirs = [role for role in simulator.roles if role is not mine and role.count]
         self.players: dict[str, Player] = {}
-        self._worlds = simulator.num_worlds
         if not theirs and chosen is not None:
             raise ValueError(f"others= is for other roles: {simulator.name} has only {mine.name}")
         named = _by_role(chosen, mine, theirs, simulator.name)
@@ -146,11 +145,10 @@ class Others:
             if role not in but:
                 player.begin(seed, worlds)
 
-    def kept(self) -> dict[str, saves.Kept]:
-        """Return what players keep of all worlds, in host memory, by role."""
-        every = list(range(self._worlds))
+    def kept(self, worlds: list[int]) -> dict[str, saves.Kept]:
+        """Return what players keep of some worlds, in host memory, by role."""
         return {
-            role: saves.Kept(player.who, {n: host(a) for n, a in player.rows(every).items()})
+            role: saves.Kept(player.who, {n: host(a) for n, a in player.rows(worlds).items()})
             for role, player in self._keepers()
         }
 

@@ -174,12 +174,12 @@ class RoleRows:
         self.simulator.set(column, values, worlds)
         self._last = None
 
-    def save(self) -> bytes:
-        """Return the state of all worlds, and what the players keep of them."""
-        saved = self.simulator.save()
+    def save(self, worlds: object = None) -> bytes:
+        """Return the state of worlds, and what the players keep of them."""
+        saved = self.simulator.save(worlds)
         self._settle()
         self._require_begun()
-        kept = self.others.kept()
+        kept = self.others.kept(self._numbers(worlds))
         return saves.joined(saved, kept) if kept else saved
 
     def load(self, data: bytes, worlds: object = None) -> None:
@@ -187,9 +187,7 @@ class RoleRows:
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
         saved, count, kept = saves.split(bytes(data))
-        every = self.simulator.num_worlds
-        named = range(every) if worlds is None else worlds
-        chosen = columns.world_numbers(named, "worlds", every)
+        every, chosen = self.simulator.num_worlds, self._numbers(worlds)
         if not self._has_begun:
             self.others.begin(0, None)
         before = self.others.rows(chosen)
@@ -215,6 +213,11 @@ class RoleRows:
         self._require_begun()
         self.others.copy(sources, destinations, reseed)
         self._last = None
+
+    def _numbers(self, worlds: object) -> list[int]:
+        every = self.simulator.num_worlds
+        named = range(every) if worlds is None else worlds
+        return columns.world_numbers(named, "worlds", every)
 
     def _settle(self) -> None:
         """Let the players note the last step, so that what they keep is that of the worlds now."""

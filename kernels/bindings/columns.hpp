@@ -89,8 +89,8 @@ inline void copy_worlds(Simulator& simulator, const std::vector<int64_t>& from,
   simulator.copy_worlds(from, to, reseed);
 }
 
-inline py::bytes save_of(Simulator& simulator) {
-  return ge::save(simulator);
+inline py::bytes save_of(Simulator& simulator, const std::optional<std::vector<int64_t>>& worlds) {
+  return ge::save(simulator, worlds ? &*worlds : nullptr);
 }
 inline void load_save(Simulator& simulator, const py::bytes& data,
                       const std::optional<std::vector<int64_t>>& worlds) {

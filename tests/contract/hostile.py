@@ -214,7 +214,7 @@ class Player:
         columns = [column["name"] for column in face.simulator.instance["columns"]]
         face.add("get", lambda: self.chooser.one(columns))
         face.calls["set"] = lambda: self.setting(face, columns)
-        face.add("save")
+        face.add("save", worlds=lambda: [2, 0])
         face.add("load", lambda: self.damaged(face.env), worlds=lambda: [2, 0, 1])
         face.add("copy_worlds", lambda: [0, 2], lambda: [2, 1], reseed=lambda: True)
 

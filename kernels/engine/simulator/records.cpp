@@ -163,7 +163,8 @@ bool are_same_parameters(const Simulator& simulator, const std::string& theirs,
 
 // Facts that must match for a save to be loaded: the same text on both sides, compared line by line
 // so that a difference can be named.
-std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& simulator) {
+std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& simulator,
+                                                            int64_t worlds) {
   const std::string& instance = simulator.instance();
   // The parameters' values come last, and may be called like the facts.
   const auto values = instance.rfind("\"values\": ");
@@ -178,7 +179,7 @@ std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& sim
       {"varying", member("varying")},
       {"parameters", member("values")},
       {"tier", member("tier")},
-      {"worlds", std::to_string(simulator.worlds())},
+      {"worlds", std::to_string(worlds)},
       {"agents_per_world", std::to_string(simulator.agents())},
       {"autoreset_mode", member("autoreset_mode")},
       {"time_limit", member("time_limit")},
@@ -188,9 +189,9 @@ std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& sim
   return facts;
 }
 
-std::string save_header(const Simulator& simulator) {
+std::string save_header(const Simulator& simulator, int64_t worlds) {
   std::string out = "{\"version\": 1";
-  for (const auto& [key, value] : save_facts(simulator))
+  for (const auto& [key, value] : save_facts(simulator, worlds))
     if (value != kNothing) out += ",\n \"" + key + "\": " + value;
   return out + "}\n";
 }
@@ -205,37 +206,43 @@ std::string fact_in(const std::string& header, const std::string& key) {
   return header.substr(begin, end - begin);
 }
 
+/// Refuses worlds that do not exist, and one that is named twice.
+void check_named(const std::string& call, std::span<const int64_t> named, int64_t worlds) {
+  std::unordered_set<int64_t> met;
+  for (const int64_t world : named) {
+    if (world < 0 || world >= worlds)
+      throw Error(Fault::value, call + ": world " + std::to_string(world) + " is not one of 0 to " +
+                                    std::to_string(worlds - 1));
+    if (!met.insert(world).second)
+      throw Error(Fault::value, call + ": world " + std::to_string(world) + " is named twice");
+  }
+}
+
 }  // namespace
 
-std::string save(Simulator& simulator) {
-  const std::string header = save_header(simulator);
-  const int64_t records = simulator.record_bytes() * simulator.worlds();
+std::string save(Simulator& simulator, const std::vector<int64_t>* worlds) {
+  if (worlds != nullptr) check_named("save", *worlds, simulator.worlds());
+  const int64_t count = worlds == nullptr ? simulator.worlds() : int64_t(worlds->size());
+  if (count == 0) throw Error(Fault::value, "save: worlds= names no world");
+  const std::string header = save_header(simulator, count);
+  const int64_t record = simulator.record_bytes();
   std::string out(kMagic, sizeof kMagic);
   // Byte by byte, the lowest first: saves are the same on every machine.
   const uint64_t length = header.size();
   for (int k = 0; k < 8; ++k) out += char(length >> (8 * k));
   out += header;
   const size_t at = out.size();
-  out.resize(at + size_t(records));
-  simulator.read_records(0, simulator.worlds(), out.data() + at);
+  out.resize(at + size_t(record * count));
+  char* const records = out.data() + at;
+  if (worlds == nullptr) simulator.read_records(0, count, records);
+  for (int64_t i = 0; worlds != nullptr && i < count; ++i)
+    simulator.read_records((*worlds)[size_t(i)], 1, records + i * record);
   const auto digest = Blake2b(kDigest).update(out.data(), out.size()).digest();
   out.append(reinterpret_cast<const char*>(digest.data()), size_t(kDigest));
   return out;
 }
 
 namespace {
-
-/// Refuses worlds that do not exist, and one that is named twice.
-void check_named(std::span<const int64_t> named, int64_t worlds) {
-  std::unordered_set<int64_t> met;
-  for (const int64_t world : named) {
-    if (world < 0 || world >= worlds)
-      throw Error(Fault::value, "load: world " + std::to_string(world) + " is not one of 0 to " +
-                                    std::to_string(worlds - 1));
-    if (!met.insert(world).second)
-      throw Error(Fault::value, "load: world " + std::to_string(world) + " is named twice");
-  }
-}
 
 /// The number of worlds in a save: digits of its header, 0 where they are none.
 int64_t worlds_in(const std::string& header) {
@@ -284,7 +291,7 @@ void load(Simulator& simulator, const char* data, int64_t bytes,
   // length: the number of worlds is one of them, and explains more.
   const bool intact = std::memcmp(digest.data(), data + bytes - kDigest, size_t(kDigest)) == 0;
   const std::string header(data + kPrefix, size_t(length));
-  for (const auto& [key, value] : save_facts(simulator)) {
+  for (const auto& [key, value] : save_facts(simulator, simulator.worlds())) {
     if (!intact) break;
     if (worlds != nullptr && key == "worlds") continue;
     const std::string theirs = fact_in(header, key);
@@ -304,7 +311,7 @@ void load(Simulator& simulator, const char* data, int64_t bytes,
     throw Error(Fault::value,
                 "load: the save is damaged or truncated: its checksum does not fit its bytes");
   if (worlds != nullptr) {
-    check_named(*worlds, simulator.worlds());
+    check_named("load", *worlds, simulator.worlds());
     if (count != 1 && count != int64_t(worlds->size()))
       throw Error(Fault::value, "load: the save has " + std::to_string(count) +
                                     " worlds and worlds= names " + std::to_string(worlds->size()));

@@ -27,9 +27,9 @@ void pack_records(const RecordBlocks& blocks, int64_t first, int64_t count, cons
 /// Refuses lists of different lengths, worlds that do not exist, and destinations that overlap.
 void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int64_t worlds);
 
-/// All of a simulator's state: magic, JSON header, canonical records, BLAKE2b-128 of everything
-/// before it. Scratch memory is left out: it has no meaning between steps.
-std::string save(Simulator& simulator);
+/// The state of some worlds, null: of all: magic, JSON header, canonical records, BLAKE2b-128 of
+/// everything before it. Scratch memory is left out: it has no meaning between steps.
+std::string save(Simulator& simulator, const std::vector<int64_t>* worlds = nullptr);
 /// Restores what `save` wrote; refuses anything else by name, before it writes a byte. `worlds`
 /// names as many worlds as the save has, or any number for a save of one; null: all, in order.
 void load(Simulator& simulator, const char* data, int64_t bytes,

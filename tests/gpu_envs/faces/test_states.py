@@ -92,6 +92,7 @@ def test_worlds_of_a_save_go_where_they_are_named(make_vec: Make) -> None:
     angles = batch.get("cart.angle")
     assert np.array_equal(angles[[6, 0, 3]], three.get("cart.angle"))
     assert np.array_equal(angles[[1, 2, 4, 5]], before[[1, 2, 4, 5]])
+    assert batch.save(worlds=[6, 0, 3]) == three.save()
     batch.load(three.save(), worlds=range(2, 5))
     assert np.array_equal(batch.get("cart.angle")[2:5], three.get("cart.angle"))
 
@@ -354,6 +355,23 @@ def test_some_worlds_are_not_loaded_before_the_others_have_begun(make_vec: Make,
         env.load(saves["1"], worlds=[0, 1, 2])
     env.load(saves["1"], worlds=[3, 0, 1, 2])
     env.step(np.zeros(4, int))
+
+
+@pytest.mark.parametrize(
+    ("worlds", "error", "message"),
+    [
+        ([], ValueError, "save: worlds= names no world"),
+        ([1, 2, 1], ValueError, "save: world 1 is named twice"),
+        ([4], ValueError, r"worlds must be in \[0, 4\), got \[4\]"),
+        (1.0, TypeError, "worlds must be a list of world numbers"),
+    ],
+)
+@pytest.mark.parametrize("role", [None, "tagger"])
+def test_worlds_that_cannot_be_saved_are_refused(make_vec: Make, role, worlds, error, message):
+    env = make_vec("TagGrid-v0", 4, role=role)
+    env.reset(seed=1)
+    with pytest.raises(error, match=message):
+        env.save(worlds=worlds)
 
 
 @pytest.mark.parametrize("call", ["save", "observe", "copy_worlds"])

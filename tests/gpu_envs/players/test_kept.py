@@ -87,7 +87,11 @@ def _play(env: gpu_envs.VectorEnv, steps: range) -> list[Any]:
     seen, others = [], env._rows.others  # type: ignore[union-attr]
     for step in steps:
         results = env.step(_actions(env, step))[:4]
-        kept = [rows for one in others.kept().values() for rows in one.rows.values()]
+        kept = [
+            rows
+            for one in others.kept(list(range(env.num_worlds))).values()
+            for rows in one.rows.values()
+        ]
         seen.append(tuple(map(np.array, (*results, *kept))))
         if env.autoreset_mode.value == "Disabled":
             over = (seen[-1][2] | seen[-1][3]).reshape(env.num_worlds, -1).all(1)
@@ -164,7 +168,8 @@ def test_a_world_takes_its_players_into_any_batch(make: Made, case: str) -> None
     _play(alone, range(5))
     batch.reset(seed=8)
     _play(batch, range(3))
-    batch.load(alone.save(), worlds=[3, 1])
+    batch.load(alone.save(), worlds=[0, 2])
+    batch.load(batch.save(worlds=[2]), worlds=[3, 1])
     agents = batch.agents_per_world
     for step in range(5, 25):
         own = _actions(alone, step)

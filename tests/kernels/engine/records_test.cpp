@@ -139,6 +139,20 @@ GE_TEST(one_world_is_spread_over_all_that_are_named) {
   CHECK_EQ(refusal(batch, bytes, &none), "(loaded)");  // and nothing written
 }
 
+GE_TEST(some_worlds_are_saved_as_they_would_be_alone) {
+  Simulation batch("CartPole-v0", config_of(40)), three("CartPole-v0", config_of(3));
+  batch.reset(8);
+  const std::vector<int64_t> named{39, 0, 17};
+  const std::string bytes = save(*batch, &named);
+  load(*three, bytes.data(), int64_t(bytes.size()));
+  for (int64_t i = 0; i < 3; ++i) CHECK(three.record(i) == batch.record(named[size_t(i)]));
+  CHECK(save(*three) == bytes);
+  const auto refused = [&](std::vector<int64_t> worlds) { save(*batch, &worlds); };
+  CHECK_THROWS(refused({}), Error, "save: worlds= names no world");
+  CHECK_THROWS(refused({40}), Error, "save: world 40 is not one of 0 to 39");
+  CHECK_THROWS(refused({2, 2}), Error, "save: world 2 is named twice");
+}
+
 GE_TEST(worlds_that_cannot_be_loaded_into_are_refused) {
   Simulation two("CartPole-v0", config_of(2)), batch("CartPole-v0", config_of(4));
   const std::string bytes = saved(two);
