@@ -43,6 +43,7 @@ CUT = {
     "-m gpu_envs render ": "--steps 3 --size 48x32 --samples 1",
     "-m gpu_envs bench ": "--worlds 1 --seconds 0.001 --repeats 1",
     "examples/scripted_hiders.py ": "--worlds 2",
+    "examples/go_explore.py ": "--rounds 2",
     "examples/": "--steps 1",
 }
 # These change the process that they run in, or the list of environments.
