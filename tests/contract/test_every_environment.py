@@ -74,6 +74,27 @@ def test_a_save_continues_as_the_run_it_was_taken_from(
 
 
 @every_environment
+def test_a_save_of_one_world_continues_in_any_worlds(
+    name: str, make_simulator: Callable[..., Any]
+) -> None:
+    form = {"max_episode_steps": 10, **sizes(name, "varied"), **sizes(name, "few")}
+    alone, batch = make_simulator(name, 1, first_world=5, **form), make_simulator(name, 6, **form)
+    alone.reset(seed=5)
+    batch.reset(seed=6)
+    first, *rest = (drawn(alone, count, seed=count) for count in (5, STEPS))
+    for action in first:
+        alone.step(action)
+    before = batch.save(worlds=[0, 2, 3, 5])
+    batch.load(alone.save(), worlds=[4, 1])
+    assert batch.save(worlds=[0, 2, 3, 5]) == before
+    for action in rest[0]:
+        one, many = _arrays(alone.step(action)), _arrays(batch.step(np.repeat(action, 6, 0)))
+        for key, value in one.items():
+            for world in (4, 1):
+                assert value.tobytes() == many[key][world : world + 1].tobytes(), key
+
+
+@every_environment
 def test_a_fork_has_its_sources_future_and_a_reseeded_one_its_own(
     name: str, make_simulator: Callable[..., Any]
 ) -> None:
