@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpu_envs import errors
+from gpu_envs.core import ranges
 from gpu_envs.core.options import KEYWORDS
 from gpu_envs.known.fields import Value, checked_values
 from gpu_envs.known.fields import read as read_fields
@@ -26,13 +27,14 @@ def checked_parameters(
     return checked_values(fields, given, f"parameter of {description['id']}", TypeError)
 
 
-def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:
+def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Any]:
     """Check parameters of a world with one agent: no count of agents is changed in silence.
 
     The description's "agents" is a sum of numbers and of parameters that count agents; a negative
     value of one leaves it open, so that only the environment knows what it will be.
     """
-    checked = checked_parameters(description, given)
+    common, own = ranges.split(read_fields(description["parameters"]), given)
+    checked = checked_parameters(description, common) | own
     agents = str(description["agents"])
     terms = agents.split(" + ")
     counts = [field for field in read_fields(description["parameters"]) if field.name in terms]

@@ -1,6 +1,7 @@
 """Attributes of environments that a caller may set, and errors for those without effect.
 
-Rules and state are native: a Python attribute of such a name would change nothing.
+Rules and state are native: a Python attribute of such a name would change nothing. Parameters that
+can change are set in the simulator.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from gpu_envs import errors
-from gpu_envs.core import options, pictures
+from gpu_envs.core import options, pictures, ranges
 from gpu_envs.known import registration
 from gpu_envs.known.fields import read as read_fields
 
@@ -43,6 +44,9 @@ def assign(env: Any, environment: str, name: object, value: object) -> None:
     if not isinstance(name, str):
         what = errors.shown(name)
         raise TypeError(f"name must be a str, got {what} of type {type(name).__name__}")
+    if name in parameters(environment):
+        env.set_parameters(**{name: value})
+        return
     if name not in _SETTABLE or not hasattr(env, name):
         raise AttributeError(_refusal(environment, name))
     if name == "render_mode":
@@ -52,6 +56,22 @@ def assign(env: Any, environment: str, name: object, value: object) -> None:
         kind, what = _SETTABLE[name][0].__name__, errors.shown(value)
         raise TypeError(f"{name} must be a {kind}, got {what} of type {type(value).__name__}")
     setattr(env, name, value)
+
+
+def parameters(environment: str) -> list[str]:
+    """Return the names of the parameters that can change: attributes that may be set."""
+    return ranges.may_vary(read_fields(registration.find(environment)["parameters"]))
+
+
+def by_world(values: Sequence[Any], rows: int, worlds: int) -> list[Any]:
+    """Return the entry of each world among those of its rows, which must be equal."""
+    if len(values) not in (rows, worlds):
+        raise ValueError(f"values must have {rows} entries, got {len(values)}")
+    agents = len(values) // worlds
+    for world in range(worlds):
+        if not are_equal(values[world * agents : (world + 1) * agents]):
+            raise ValueError(f"values must be equal for the {agents} rows of world {world}")
+    return list(values[::agents])
 
 
 def are_equal(values: Sequence[Any]) -> bool:
@@ -67,6 +87,13 @@ def _equals(value: Any, other: Any) -> bool:
         return bool(same.all() if hasattr(same, "all") else same)
     except (ValueError, RuntimeError):  # arrays or tensors of different shapes
         return False
+
+
+def read(env: Any, environment: str, name: str) -> Any:
+    """Return an attribute of an environment, or a parameter of its worlds: an array by world."""
+    if name in parameters(environment) and not hasattr(env, name):
+        return env.get(f"world.{name}")[:, 0]
+    return getattr(env, name)
 
 
 def is_own(environment: str, name: object) -> bool:
@@ -94,7 +121,9 @@ def _ways(environment: str, name: str) -> list[str]:
     """Return advice on how to set a parameter, option or column of a name."""
     description = registration.find(environment)
     ways = []
-    if name in _KEYWORDS or name in _names(description["parameters"]):
+    if name in parameters(environment):
+        ways.append(f"set_parameters({name}=...)")
+    elif name in _KEYWORDS or name in _names(description["parameters"]):
         ways.append(f"make the environment with {name}=...")
     if name in _names(description["reset_options"]):
         ways.append(f"pass it to a reset, reset(options={{{name!r}: ...}})")

@@ -194,10 +194,15 @@ class Env(States, gymnasium.Env[Any, Any]):
         rows = self._rows()
         return infos_of(self.simulator.layout, role_rows.hidden_outputs(rows))
 
-    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
-        """Set an attribute that Gymnasium's base class has, such as `render_mode`.
+    def get_wrapper_attr(self, name: str) -> Any:
+        """Return an attribute, or a parameter that can change."""
+        value = attributes.read(self, self.name, name)
+        return value[0].item() if name in attributes.parameters(self.name) else value
 
-        Names of parameters, options and columns are refused, and so are unknown ones with `force`:
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        """Set a parameter that can change, or an attribute of Gymnasium's base class.
+
+        Names of other parameters, of options and columns are refused, and so are unknown ones with `force`:
         the message says what sets them. Without it a wrapper may keep an attribute of its own.
         """
         if (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.players.role_rows import RoleRows
+from gpu_envs.players.role_rows import RoleRows, simulator_of
 
 
 class States:
@@ -67,6 +67,18 @@ class States:
         """
         self._states().set(column, values, worlds)
         self._take_over()
+
+    def set_parameters(self, *, worlds: Sequence[int] | None = None, **values: Any) -> None:
+        """Change parameters of the environment, between two steps; `info ID` says when it acts.
+
+        Args:
+            worlds: Numbers of the worlds that are changed; None for all.
+            **values: Parameters by name: a number, an array with one per world, or a range such as
+                `gpu_envs.uniform(0.5, 2)`, which every reset draws from. The last two, and
+                `worlds`, are for parameters of which each world has a value of its own: those that
+                were given as an array or a range, or are named in `varies=`.
+        """
+        simulator_of(self._states()).set_parameters(worlds=worlds, **values)
 
     def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
         """Copy worlds over others; a copy has the future of its source.

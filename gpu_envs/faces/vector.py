@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from gymnasium import Space
 from gymnasium.utils import seeding
 from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
@@ -292,16 +293,23 @@ class VectorEnv(States, _Base):
         return (value,) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return an attribute of this environment, once per row."""
-        return (getattr(self, name),) * self.num_envs
+        """Return an attribute of this environment, or a parameter that can change, per row."""
+        value = attributes.read(self, self.simulator.name, name)
+        if name in attributes.parameters(self.simulator.name):
+            return tuple(np.repeat(value, self.agents_per_world).tolist())
+        return (value,) * self.num_envs
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Set an attribute that Gymnasium's base class has, such as `render_mode`.
+        """Set a parameter that can change, or an attribute of Gymnasium's base class.
 
-        All others are refused: rules and state are not attributes, and the message names what sets
-        them. A list or tuple has a value per row, all of them equal.
+        All others are refused: other rules and the state are not attributes, and the message names
+        what sets them. A list or tuple has a value per row: of a parameter equal for the rows of a
+        world, of other attributes equal for all.
         """
-        if isinstance(values, list | tuple):
+        if isinstance(values, list | tuple) and name in attributes.parameters(self.simulator.name):
+            values = attributes.by_world(values, self.num_envs, self.num_worlds)
+            values = values[0] if attributes.are_equal(values) else values
+        elif isinstance(values, list | tuple):
             if len(values) != self.num_envs:
                 raise ValueError(f"values must have {self.num_envs} entries, got {len(values)}")
             if not attributes.are_equal(values):

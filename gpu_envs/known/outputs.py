@@ -30,6 +30,7 @@ class Outputs(NamedTuple):
     final_depth: Any = None
     final_segmentation: Any = None
     true_objective: Any = None
+    parameters: Any = None
 
 
 OUTPUTS = Outputs._fields

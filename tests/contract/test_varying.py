@@ -179,6 +179,21 @@ def test_a_value_that_is_set_acts_as_described_and_stays(make_simulator, name) -
 
 
 @every_marked
+def test_the_output_of_parameters_has_what_each_world_has(make_simulator, name) -> None:
+    settings = short(name)
+    ranges = _ranges(name, settings)
+    names = [field["name"] for field in VARYING[name]]
+    for given in ({**settings, **ranges}, settings):
+        simulator = make_simulator(name, WORLDS, outputs=("parameters",), **given)
+        outputs = simulator.reset(seed=2)
+        for actions in drawn(simulator, 30):
+            columns = [simulator.get(f"world.{own}")[:, 0] for own in names]
+            assert np.array_equal(outputs.parameters, np.stack(columns, 1).astype(np.float32))
+            outputs = simulator.step(actions)
+    assert make_simulator(name, WORLDS, **settings).reset(seed=0).parameters is None
+
+
+@every_marked
 def test_equal_values_in_all_worlds_are_the_common_ones(make_simulator, name) -> None:
     settings = sizes(name, "small")
     plain = make_simulator(name, WORLDS, **settings)

@@ -142,7 +142,8 @@ enum OutputTrait : unsigned {
   OUTPUT(kSegmentation, "segmentation", kAlways)                                              \
   OUTPUT(kFinalDepth, "final_depth", kByAStep | kWhereEnded | kOfAnEnd)                       \
   OUTPUT(kFinalSegmentation, "final_segmentation", kByAStep | kWhereEnded | kOfAnEnd)         \
-  OUTPUT(kObjective, "true_objective", kByAStep | kWhereEnded)
+  OUTPUT(kObjective, "true_objective", kByAStep | kWhereEnded)                                \
+  OUTPUT(kParameters, "parameters", kOfAWorld | kByName)
 
 #define GE_OUTPUT_CONSTANT(constant, name, traits) constant,
 enum Output : int { GE_OUTPUTS(GE_OUTPUT_CONSTANT) kOutputCount };

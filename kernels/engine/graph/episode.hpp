@@ -206,6 +206,15 @@ struct Life {
     vary(w, varied);
     derived = derive<S>(varied, w.params());
   }
+  /// The output `parameters`.
+  static GE_FN void show_parameters(const W& w, ParameterRow<S>& row) {
+    const Shared<S>& shared = *w.engine().shared;
+    const varied_of<S> varied =
+        shared.params.varying > 0 ? get<OwnParameters<S>, varied_of<S>>(w, 0) : shared.varied;
+    each_field<varied_of<S>>([&](auto k, auto field) GE_LAMBDA {
+      row.value[decltype(k)::value] = float(decltype(field)::get(varied));
+    });
+  }
   static GE_FN bool wanted(const W& w) {
     const Cells<S>& cells = w.engine();
     const uint8_t* const mask = cells.shared->reset_mask;
@@ -303,7 +312,14 @@ struct Sewn {
       return in_mode<Varying::some>(Stages<Each<&L::vary_derived>>{});
   }
   static consteval auto show() {
-    return write_active(roles_of<S>{}) + show_every_action(roles_of<S>{}) + typename E::Observe{};
+    return write_active(roles_of<S>{}) + show_every_action(roles_of<S>{}) + show_parameters() +
+           typename E::Observe{};
+  }
+  static consteval auto show_parameters() {
+    if constexpr (has_varied<S>)
+      return Stages<Show<kParameters, &L::show_parameters>>{};
+    else
+      return Stages<>{};
   }
   template <class... Rs>
   static consteval auto write_active(Types<Rs...>) {

@@ -6,6 +6,7 @@
 
 #include "engine/base/boundary.hpp"
 #include "engine/base/types.hpp"
+#include "engine/world/varied.hpp"
 
 namespace ge {
 
@@ -30,6 +31,13 @@ GE_ROWS_OF(kState, State)
 GE_ROWS_OF(kRewardParts, RewardParts)
 GE_ROWS_OF(kFinalState, State)
 #undef GE_ROWS_OF
+/// The engine's own row: what differs by world.
+template <class E>
+  requires has_varied<typename E::Schema>
+struct RowOfOutput<E, kParameters> {
+  static constexpr bool exists = true;
+  using type = ParameterRow<typename E::Schema>;
+};
 
 template <class E, Output kOutput>
 inline constexpr bool has_rows = RowOfOutput<E, kOutput>::exists;

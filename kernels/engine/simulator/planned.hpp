@@ -215,6 +215,7 @@ class PlannedSimulator : public Machine {
   GE_COLD void share_common() {
     const FloatMode standard;
     const varied_of<S> varied = plan_.settings_;
+    shared_.varied = varied;
     shared_.derived = derive<S>(varied, plan_.params_);
     const varied_of<S> defaults{};
     shared_.is_usual =

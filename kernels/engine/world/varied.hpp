@@ -210,6 +210,19 @@ GE_FN constexpr void each_field(const F& f) {
   }(std::make_integer_sequence<int, int(std::tuple_size_v<decltype(V::describe())>)>{});
 }
 
+/// A row of the output `parameters`: those that may differ by world, in the order of their
+/// description.
+template <class S>
+struct ParameterRow {
+  float value[kVaried<S>];
+  static constexpr bool complete = true;
+  static constexpr auto describe() {
+    return fields(field("parameters", &ParameterRow::value,
+                        "the parameters of the world that may differ by world, in the order of "
+                        "their description"));
+  }
+};
+
 // ---- the tables at the end of a record
 
 // What each world has of its own once parameters vary: no row, or one, of what rules read and what

@@ -171,7 +171,8 @@ struct Shared {
   held_of<S> params;
   typename AssetsOf<S>::type assets;
   typename OptionsOf<S>::type options;
-  derived_of<S> derived;  // of the parameters that may vary, while they do not
+  varied_of<S> varied;    // the parameters that may vary, while they do not
+  derived_of<S> derived;  // what follows from them
   char* common;           // the same, `kBlock` times side by side; null on lanes
   bool is_usual;          // all of them have their defaults, in all worlds
 };

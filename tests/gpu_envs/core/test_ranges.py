@@ -1,0 +1,218 @@
+"""Ranges and arrays as parameters: what they draw, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import gpu_envs
+
+WORLDS = 4000
+
+
+def drawn(make_simulator, law, name="mass", worlds=WORLDS):
+    simulator = make_simulator("CartPole-v0", worlds, **{name: law})
+    simulator.reset(seed=11)
+    return simulator.get(f"world.{name}")[:, 0].astype(float)
+
+
+def test_uniform_covers_its_range_evenly(make_simulator) -> None:
+    values = drawn(make_simulator, gpu_envs.uniform(0.5, 2.0))
+    assert values.min() >= 0.5
+    assert values.max() <= 2.0
+    shares = np.histogram(values, 5, (0.5, 2.0))[0] / WORLDS
+    assert np.abs(shares - 0.2).max() < 0.03
+
+
+def test_log_uniform_is_even_in_its_logarithm(make_simulator) -> None:
+    values = drawn(make_simulator, gpu_envs.log_uniform(0.1, 10))
+    assert values.min() >= 0.1 * (1 - 1e-6)
+    assert values.max() <= 10 * (1 + 1e-6)
+    shares = np.histogram(np.log(values), 4, (math.log(0.1), math.log(10)))[0] / WORLDS
+    assert np.abs(shares - 0.25).max() < 0.03
+
+
+def test_choice_takes_each_value_as_often(make_simulator) -> None:
+    values = drawn(make_simulator, gpu_envs.choice([1, 4, 2]))
+    found, counts = np.unique(values, return_counts=True)
+    assert found.tolist() == [1, 2, 4]
+    assert np.abs(counts / WORLDS - 1 / 3).max() < 0.03
+
+
+def test_normal_keeps_to_its_bounds_and_its_shape(make_simulator) -> None:
+    values = drawn(make_simulator, gpu_envs.normal(1.0, 0.25, 0.5, 1.5))
+    assert values.min() >= 0.5
+    assert values.max() <= 1.5
+    assert abs(values.mean() - 1.0) < 0.02
+    assert abs(values.std() - 0.22) < 0.02  # cut at two deviations
+    fixed = drawn(make_simulator, gpu_envs.normal(1.0, 0.0, 0.5, 1.5), worlds=4)
+    assert (fixed == 1.0).all()
+
+
+def test_values_far_outside_a_normal_range_stay_within_its_bounds(make_simulator) -> None:
+    values = drawn(make_simulator, gpu_envs.normal(5.0, 0.001, 0.5, 1.5), worlds=50)
+    assert ((values >= 0.5) & (values <= 1.5)).all()
+
+
+def test_ranges_show_the_call_that_makes_them() -> None:
+    shown = [
+        gpu_envs.uniform(0.5, 2),
+        gpu_envs.log_uniform(1, 8.5),
+        gpu_envs.choice([1, 2.5]),
+        gpu_envs.normal(1, 0.1, 0.5, 2),
+    ]
+    assert [repr(one) for one in shown] == [
+        "uniform(0.5, 2)",
+        "log_uniform(1, 8.5)",
+        "choice([1, 2.5])",
+        "normal(1, 0.1, 0.5, 2)",
+    ]
+    assert all(eval(repr(one), vars(gpu_envs.core.ranges)) == one for one in shown)
+
+
+BAD_RANGES = [
+    (gpu_envs.uniform, (2, 1), "low must not be above high"),
+    (gpu_envs.uniform, ("a", 1), "low must be a number"),
+    (gpu_envs.uniform, (math.nan, 1), "low must be finite"),
+    (gpu_envs.uniform, (0, math.inf), "high must be finite"),
+    (gpu_envs.log_uniform, (0, 1), "low must be above 0"),
+    (gpu_envs.log_uniform, (-1, 1), "low must be above 0"),
+    (gpu_envs.choice, ([],), "1 to 8 numbers"),
+    (gpu_envs.choice, (range(9),), "1 to 8 numbers"),
+    (gpu_envs.choice, (["x"],), "must be a number"),
+    (gpu_envs.normal, (1, -1, 0, 2), "deviation must be at least 0"),
+    (gpu_envs.normal, (math.inf, 1, 0, 2), "mean must be finite"),
+    (gpu_envs.normal, (1, 1, 3, 2), "low must not be above high"),
+]
+
+
+@pytest.mark.parametrize(("make", "given", "message"), BAD_RANGES)
+def test_a_range_that_makes_no_sense_is_refused(make, given, message) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        make(*given)
+
+
+# What make_vec and Simulator refuse, for four worlds.
+BAD_PARAMETERS = [
+    ({"mass": [1, 2, 3]}, "one for each of 4 worlds"),
+    ({"mass": [1, 2, 3, 4, 5]}, "one for each of 4 worlds"),
+    ({"mass": []}, "one number for each world"),
+    ({"mass": np.ones((4, 1))}, "one for each of 4 worlds"),
+    ({"mass": [[1, 2], [3]]}, "must be a number, an array or a range"),
+    ({"mass": ["a", "b", "c", "d"]}, "must be a number, an array or a range"),
+    ({"mass": [1, None, 2, 3]}, "must be a number, an array or a range"),
+    ({"mass": [1, 2, 3, -1]}, "from 0.01 to 10000, got -1 for world 3"),
+    ({"mass": [1, math.nan, 3, 1]}, "got nan for world 1"),
+    ({"mass": [1, 1, math.inf, 1]}, "got inf for world 2"),
+    ({"mass": [1e9, 1, 1, 1]}, "'mass' must be"),
+    ({"mass": gpu_envs.uniform(0.0, 1)}, "'mass' must be"),
+    ({"mass": gpu_envs.uniform(1, 1e5)}, "in a range"),
+    ({"mass": gpu_envs.choice([1, -3])}, "got -3 in a range"),
+    ({"mass": gpu_envs.normal(1, 0.1, 0.5, 1e7)}, "in a range"),
+    ({"velocities": [True] * 4}, "'velocities' cannot differ by world"),
+    ({"velocities": gpu_envs.choice([0, 1])}, "'velocities' cannot differ by world"),
+    ({"masse": [1, 2, 3, 4]}, "did you mean 'mass'"),
+    ({"varies": ("masse",)}, "'masse'"),
+    ({"varies": ("velocities",)}, "'velocities' may not differ by world"),
+    ({"varies": "mass"}, "varies must be a list"),
+    ({"varies": (3,)}, "varies must have names"),
+    ({"varies": 7}, "varies must be a list"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_PARAMETERS)
+def test_bad_parameters_are_refused_by_name(make_simulator, given, message) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        make_simulator("CartPole-v0", 4, **given)
+
+
+# What set_parameters refuses, where the mass varies and nothing else.
+BAD_CHANGES = [
+    ({"mass": [1, 2]}, "one for each of 4 worlds"),
+    ({"mass": [1, 2], "worlds": [0, 1, 2]}, "one for each of 3 worlds"),
+    ({"mass": 0}, "'mass' must be a number from"),
+    ({"mass": math.nan}, "got nan"),
+    ({"mass": "heavy"}, "must be a number, an array or a range"),
+    ({"mass": None}, "must be a number, an array or a range"),
+    ({"mass": 1, "worlds": [4]}, "worlds"),
+    ({"mass": 1, "worlds": [-1]}, "worlds"),
+    ({"mass": 1, "worlds": [0.5]}, "worlds"),
+    ({"mass": 1, "worlds": "all"}, "worlds"),
+    ({"mass": gpu_envs.uniform(1, 1e9)}, "in a range"),
+    ({"mass": 2, "force": [1, 2, 3, 4]}, r"varies=\('force',\)"),
+    ({"mass": 2, "force": gpu_envs.uniform(1, 2)}, r"varies=\('force',\)"),
+    ({"mass": 2, "force": 1, "worlds": [2]}, r"varies=\('force',\)"),
+    ({"mass": 2, "velocities": False}, "cannot change in a simulator"),
+    ({"mass": 2, "speed": 1}, "unknown parameter of CartPole-v0 'speed'"),
+    ({"mass": 2, "mas": 1}, "did you mean 'mass'"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_CHANGES)
+def test_a_bad_change_is_refused_and_changes_nothing(make_simulator, given, message) -> None:
+    simulator = make_simulator("CartPole-v0", 4, mass=[1, 2, 3, 4])
+    simulator.reset(seed=0)
+    before = simulator.save()
+    with pytest.raises((ValueError, TypeError), match=message):
+        simulator.set_parameters(**given)
+    assert simulator.save() == before
+
+
+BAD_RESETS = [
+    ({"mass": [1, 2]}, "one for each of 4 worlds"),
+    ({"mass": -1}, "'mass' must be"),
+    ({"mass": 1, "low": 2, "high": 1}, "low must not be above high"),
+    ({"mass": 1, "lo": 2}, "unknown reset option 'lo'"),
+    ({"mass": 1, "reset_mask": [True]}, "reset_mask must have shape"),
+    ({"force": [1, 2, 3, 4]}, r"varies=\('force',\)"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_RESETS)
+def test_a_reset_with_bad_parameters_resets_nothing(make_simulator, options, message) -> None:
+    simulator = make_simulator("CartPole-v0", 4, mass=[1, 2, 3, 4])
+    simulator.reset(seed=0)
+    before = simulator.save()
+    with pytest.raises(ValueError, match=message):
+        simulator.reset(options=options)
+    assert simulator.save() == before
+
+
+def test_columns_and_saves_hold_to_the_ranges_of_parameters(make_simulator) -> None:
+    simulator = make_simulator("CartPole-v0", 2, mass=[1, 2])
+    simulator.reset(seed=0)
+    before = simulator.save()
+    for column, value in (("world.mass", -1), ("ranges.law", 9), ("ranges.count", 99)):
+        with pytest.raises(ValueError, match=column.rpartition(".")[2]):
+            simulator.set(column, value)
+    assert simulator.save() == before
+    simulator.set("world.mass", [[3.0], [4.0]])  # what follows from it is computed again
+    simulator.step(np.zeros((2, 1), int))
+    other = make_simulator("CartPole-v0", 2, mass=[3, 4])
+    other.reset(seed=0)
+    other.step(np.zeros((2, 1), int))
+    assert np.array_equal(simulator.observe().obs, other.observe().obs)
+
+
+def test_ranges_of_any_numbers_draw_values_within_the_parameters_own(make_simulator) -> None:
+    simulator = make_simulator("CartPole-v0", 8, mass=gpu_envs.uniform(1, 2))
+    random = np.random.default_rng(0)
+    for law in range(5):
+        simulator.set("ranges.law", law)
+        numbers = random.choice([0, -1, 1e300, -1e300, 5e-324, 0.5], (8, 1, 8))
+        simulator.set("ranges.number", numbers)
+        simulator.set("ranges.count", law)
+        outputs = simulator.reset(seed=law)
+        values = simulator.get("world.mass")
+        assert ((values >= 0.009999) & (values <= 10000)).all()
+        assert np.isfinite(outputs.obs).all()
+
+
+def test_a_parameter_of_all_worlds_is_a_column_too(make_simulator) -> None:
+    simulator = make_simulator("CartPole-v0", 3, force=4)
+    simulator.reset(seed=0)
+    assert simulator.get("world.force").tolist() == [[4.0]] * 3
+    with pytest.raises(ValueError, match="world.forc"):
+        simulator.get("world.forc")
