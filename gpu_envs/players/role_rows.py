@@ -188,6 +188,7 @@ class RoleRows:
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
         saved, count, kept = saves.split(bytes(data))
         every, chosen = self.simulator.num_worlds, self._numbers(worlds)
+        self._settle()
         if not self._has_begun:
             self.others.begin(0, None)
         before = self.others.rows(chosen)

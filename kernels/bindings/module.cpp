@@ -155,8 +155,8 @@ void add_simulator(py::module_& m) {
       .def("reading", kMethod<&reading_of_world>)
       .def("picture_size", kMethod<&picture_size>)
       .def("sample_actions", &NativeSimulator::sample_actions)
-      .def("save", kMethod<&save_of>)
-      .def("load", kMethod<&load_save>)
+      .def("save", kMethod<&save_of>, py::arg("worlds") = py::none())
+      .def("load", kMethod<&load_save>, py::arg("data"), py::arg("worlds") = py::none())
       .def("golden", kMethod<&golden>, py::arg("steps"), py::arg("seed"),
            py::arg("clear_ended") = false, py::arg("in_a_row") = 1)
       .def("close", &NativeSimulator::close);
