@@ -152,6 +152,10 @@ class Simulator:
         `action_type` is int64, int32 or uint8 for categories, float32 or float64 for numbers.
         """
 
+    # A step of the worlds whose byte is not 0, of the bytes at an address, one per world.
+    def step_some(
+        self, actions: int, action_type: str, addresses: Addresses, stream: int, worlds: int
+    ) -> None: ...
     def reset(
         self,
         seeds: int | Sequence[int] | None,
@@ -170,6 +174,7 @@ class Simulator:
     # Actions as a C-contiguous array, (worlds, agents[, k]) or (worlds * agents[, k]); an action of
     # one number has no axis k.
     def step_numpy(self, actions: np.ndarray, flat: bool) -> Outputs: ...
+    def step_some_numpy(self, actions: np.ndarray, flat: bool, worlds: int) -> Outputs: ...
     # What stands below has happened when it returns. On a GPU it waits for the default stream
     # alone: `wait_for` the streams of other calls first.
     def read_records(self, first: int, count: int) -> bytes: ...
@@ -247,12 +252,18 @@ class Simulator:
     def save(self, worlds: Sequence[int] | None = None) -> bytes: ...
     def load(self, data: bytes, worlds: Sequence[int] | None = None) -> None: ...
     def golden(
-        self, steps: int, seed: int, clear_ended: bool = False, in_a_row: int = 1
+        self,
+        steps: int,
+        seed: int,
+        clear_ended: bool = False,
+        in_a_row: int = 1,
+        parts: int = 1,
     ) -> tuple[str, str]:
         """Record hash and output hash of a run of random actions (tests/golden).
 
         `clear_ended` of the addresses comes to the same hashes, and so does any number of calls
-        `in_a_row`, between which nothing else is enqueued.
+        `in_a_row`, between which nothing else is enqueued, and steps that are taken in `parts`
+        calls, each of which steps some worlds.
         """
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The arguments of a reset: seeds, the mask of worlds, and described options."""
+"""The arguments of a reset: seeds, the mask of worlds, and described options; masks of steps."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ ResetOptions = Mapping[str, Any] | None  # the mask of worlds, and described opt
 SEED_LIMIT = 2**64
 Located = tuple[int, object, int | None]  # address, what keeps it alive, stream it is written on
 MASKS = ("reset_mask", "env_idx")
+STEP_MASK = "worlds"  # the argument of a step; its bytes may be uint8
 
 
 def fresh_seed() -> int:
@@ -108,11 +109,16 @@ class MaskReader:
         """Return a bool per world, in host memory; of a mask on a GPU that waits for it."""
         host = _host(mask, key)
         rows = self._rows_from_indices(host) if key == "env_idx" else host
-        worlds: NDArray = self._worlds_of(rows, key).view(np.bool_)
+        worlds: NDArray = self._worlds_of(rows, key) != 0
         return worlds
 
+    def by_world(self, key: str, mask: Any) -> Any:
+        """Return a bool per world of a mask on a GPU, in its library, without waiting for it."""
+        self._check(device_arrays.dtype_of(mask).name, tuple(mask.shape), key)
+        return mask.reshape(self._worlds, -1)[:, 0] != 0
+
     def _worlds_of(self, mask: NDArray, key: str) -> NDArray:
-        self._check(mask.dtype.kind == "b", mask.shape, mask.dtype, key)
+        self._check(mask.dtype.name, mask.shape, key)
         if mask.shape[0] != self._worlds:
             rows = mask.reshape(self._worlds, self._agents)
             mask = rows[:, 0]
@@ -125,7 +131,7 @@ class MaskReader:
 
     def _on_device(self, mask: Any, key: str) -> Located:
         """Take a torch mask on the GPU; whether rows of a world agree is not checked there."""
-        self._check(str(mask.dtype) == "torch.bool", tuple(mask.shape), mask.dtype, key)
+        self._check(str(mask.dtype).removeprefix("torch."), tuple(mask.shape), key)
         if mask.get_device() != self._ordinal:
             raise ValueError(f"{key} must be on cuda:{self._ordinal}, got {mask.device}")
         if mask.shape[0] != self._worlds:
@@ -136,7 +142,7 @@ class MaskReader:
     def _seen(self, mask: Any, key: str) -> Located:
         """Take a mask of another library on the GPU, such as CuPy's; does not compare its rows."""
         dtype, shape = device_arrays.dtype_of(mask), device_arrays.shape_of(mask)
-        self._check(dtype.kind == "b", shape, dtype, key)
+        self._check(dtype.name, shape, key)
         if shape[0] != self._worlds:
             if not hasattr(mask, "reshape") or not hasattr(mask, "copy"):
                 raise TypeError(
@@ -147,10 +153,11 @@ class MaskReader:
         seen = device_arrays.see(mask, key, self._ordinal, self._device_of)
         return seen.address, mask, seen.maker
 
-    def _check(self, boolean: bool, shape: tuple[int, ...], dtype: object, key: str) -> None:
+    def _check(self, dtype: str, shape: tuple[int, ...], key: str) -> None:
         rows = self._worlds * self._agents
-        if not boolean:
-            raise TypeError(f"{key} must be a bool array, got {dtype}")
+        known = ("bool", "uint8") if key == STEP_MASK else ("bool",)
+        if dtype not in known:
+            raise TypeError(f"{key} must be a {' or '.join(known)} array, got {dtype}")
         if shape not in ((self._worlds,), (rows,)):
             raise ValueError(
                 f"{key} must have shape ({self._worlds},) (worlds) or ({rows},) (rows), "

@@ -162,8 +162,15 @@ class Simulator(WorldViews):
 
     # The two calls of every loop.
 
-    def step(self, actions: object, *, out: object = None, stream: object = None) -> Outputs:
-        """Run one step of every world.
+    def step(
+        self,
+        actions: object,
+        *,
+        out: object = None,
+        stream: object = None,
+        worlds: object = None,
+    ) -> Outputs:
+        """Run one step of every world, or of some.
 
         Args:
             actions: (worlds, agents[, k]); anything that speaks DLPack, or a list; or a dict by
@@ -172,8 +179,12 @@ class Simulator(WorldViews):
             out: Arrays to write into by output name; outputs not named are fresh.
             stream: CUDA stream to enqueue on; default the array library's current one. It waits for
                 the current stream first, and that one for it afterwards.
+            worlds: Which worlds step: a bool or uint8 per world, or per row with the rows of a
+                world equal; None for all. The others stay as they are: their actions may be
+                anything, their rewards are 0 and their flags False, but those of a finished world,
+                which repeats its own. On a GPU the mask may lie on the device.
         """
-        results = self.step_arrays(actions, False, out, stream)
+        results = self.step_arrays(actions, False, out, stream, worlds)
         return results if self.views is None else self._presented(results)
 
     def reset(
@@ -214,9 +225,16 @@ class Simulator(WorldViews):
         return Outputs(*(None if o is None or o.by_a_step else array for o, array in finished))
 
     def step_arrays(
-        self, actions: object, flat: bool, out: object = None, stream: object = None
+        self,
+        actions: object,
+        flat: bool,
+        out: object = None,
+        stream: object = None,
+        worlds: object = None,
     ) -> Outputs:
         """Step and return all outputs; flat ones are (worlds * agents, ...)."""
+        if worlds is not None:
+            return self._step_some(actions, flat, out, stream, worlds)
         if type(actions) is dict:
             actions = self._read_actions(actions)
         if out is None and self._pooled:
@@ -242,6 +260,32 @@ class Simulator(WorldViews):
                     maker,
                     (alive, *results),
                 )
+        if self._converts:
+            results = self._arrays.finish(results)
+        if self.strict:
+            self.check()
+        return results
+
+    def _step_some(
+        self, actions: object, flat: bool, out: object, stream: object, worlds: object
+    ) -> Outputs:
+        self._require_ready("step")
+        mask, mask_kept, mask_maker = self._masks.locate(resets.STEP_MASK, worlds)
+        if isinstance(actions, Mapping):
+            actions = self._read_actions(actions)
+        if out is None and self._pooled:
+            given = actions if self._actions.is_native(actions) else self._actions.host(actions)
+            results: Outputs = self._native.step_some_numpy(given, flat, mask)
+        else:
+            address, kind, kept, maker = self._actions.locate(actions)
+            addresses, results = self._destination(flat, out)
+            native = self._native
+            self._streams.enqueue(
+                lambda on: native.step_some(address, kind, addresses, on, mask),
+                stream,
+                (maker, mask_maker),
+                (kept, mask_kept, *results),
+            )
         if self._converts:
             results = self._arrays.finish(results)
         if self.strict:

@@ -39,7 +39,7 @@ class Streams:
         self,
         call: Callable[[int], None],
         given: object,
-        maker: int | None,
+        makers: int | tuple[int | None, ...] | None,
         arrays: Iterable[Any],
     ) -> None:
         """Make a call on its stream, after and before the others, and keep its arrays meanwhile.
@@ -47,25 +47,30 @@ class Streams:
         Args:
             call: Takes the handle of the stream.
             given: The `stream=` of the call; None for the current one.
-            maker: Handle of the stream on which an argument is written.
+            makers: Handle of the stream on which an argument is written, or one per argument.
             arrays: The arrays that it reads and writes.
         """
-        if given is None and maker is None:
+        if not isinstance(makers, tuple):
+            makers = (makers,)
+        if given is None and all(maker is None for maker in makers):
             return call(self._arrays.stream())
-        with self._ordered(given, maker) as handle:
+        with self._ordered(given, makers) as handle:
             call(handle)
         if handle != self._arrays.stream():
             self._arrays.keep(handle, [array for array in arrays if array is not None])
         return None
 
     @contextmanager
-    def _ordered(self, given: object, maker: int | None) -> Iterator[int]:
+    def _ordered(self, given: object, makers: tuple[int | None, ...]) -> Iterator[int]:
         current = self._arrays.stream()
         handle = current if given is None else stream_handle(given)
         others = [] if handle == current else [current]
         # What a capture reads at a replay was written before, or else is the caller's to order.
-        if maker not in (None, handle, current) and not self._bindings.is_capturing(handle):
-            others.append(maker)
+        for maker in makers:
+            if maker is None or maker in (handle, current, *others):
+                continue
+            if not self._bindings.is_capturing(handle):
+                others.append(maker)
         for other in others:
             self._bindings.follow(self._ordinal, handle, other)
         try:

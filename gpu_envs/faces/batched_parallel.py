@@ -147,9 +147,14 @@ class BatchedParallelEnv(States, AgentSpaces):
         return {key: part.obs for key, part in parts.items()}, infos
 
     def step(
-        self, actions: Any, *, out: Mapping[str, Any] | None = None, stream: object = None
+        self,
+        actions: Any,
+        *,
+        out: Mapping[str, Any] | None = None,
+        stream: object = None,
+        worlds: object = None,
     ) -> tuple[Arrays, Arrays, Arrays, Arrays, dict[str, Arrays]]:
-        """Run one step of every world.
+        """Run one step of every world, or of some.
 
         Args:
             actions: By agent, an array with one per world, or by role, (worlds, n); or one array
@@ -158,6 +163,8 @@ class BatchedParallelEnv(States, AgentSpaces):
                 not named are fresh.
             stream: CUDA stream to enqueue on; default the array library's current one. It waits for
                 the current stream first, and that one for it afterwards.
+            worlds: Which worlds step, a bool or uint8 per world; None for all. The others stay as
+                they are, and their actions may be anything (`Simulator.step`).
 
         Returns:
             Observations, rewards, terminations, truncations and infos, by agent or by role.
@@ -167,7 +174,7 @@ class BatchedParallelEnv(States, AgentSpaces):
                 self.simulator.check()  # raises
             if self.group == "agent":
                 actions = self._stacked_by_role(actions)
-        outputs = self.simulator.step(actions, out=out, stream=stream)
+        outputs = self.simulator.step(actions, out=out, stream=stream, worlds=worlds)
         self._last = outputs
         parts = self._parts_by_key(outputs)
         infos = {key: self._info(part, self._role_of[key]) for key, part in parts.items()}

@@ -150,9 +150,14 @@ class VectorEnv(States, _Base):
         return batch_space(self.single_action_space, self.num_envs)
 
     def step(
-        self, actions: Any, *, out: Mapping[str, Any] | None = None, stream: object = None
+        self,
+        actions: Any,
+        *,
+        out: Mapping[str, Any] | None = None,
+        stream: object = None,
+        worlds: object = None,
     ) -> tuple[Any, Any, Any, Any, Infos]:
-        """Run one step of every world.
+        """Run one step of every world, or of some.
 
         Args:
             actions: One per row; anything that speaks DLPack, or a list.
@@ -160,11 +165,13 @@ class VectorEnv(States, _Base):
                 `final_obs`, ...), shaped by rows; outputs that are not named are fresh.
             stream: CUDA stream to enqueue on; default the array library's current one. It waits for
                 the current stream first, and that one for it afterwards.
+            worlds: Which worlds step, a bool or uint8 per world or row; None for all. The others
+                stay as they are, and their actions may be anything (`Simulator.step`).
 
         Returns:
             Observations, rewards, terminations, truncations and infos.
         """
-        results = self._step_arrays(actions, True, out, stream)
+        results = self._step_arrays(actions, True, out, stream, worlds)
         # Half the time of reading them by name.
         obs, reward, terminated, truncated, final_obs, ended, returns, lengths = results[:8]
         infos: Infos = {}

@@ -50,10 +50,16 @@ class VectorEnv(vector.VectorEnv):
         return obs, infos
 
     def step(
-        self, actions: Any, *, out: Mapping[str, Any] | None = None, stream: object = None
+        self,
+        actions: Any,
+        *,
+        out: Mapping[str, Any] | None = None,
+        stream: object = None,
+        worlds: object = None,
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Run one step of every world."""
-        *arrays, infos = fetch(self.device, *super().step(actions, out=out, stream=stream))
+        """Run one step of every world, or of some."""
+        results = super().step(actions, out=out, stream=stream, worlds=worlds)
+        *arrays, infos = fetch(self.device, *results)
         self.check()
         obs, reward, terminated, truncated = arrays
         stats, ended = infos["episode_stats"], infos["_episode_stats"]

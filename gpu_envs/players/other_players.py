@@ -50,6 +50,7 @@ class Seen(NamedTuple):
     outputs: Outputs  # theirs, of the last call
     shown: Any  # observations as the environment presents them: by field, where that was asked for
     mask: Any  # None where every action is legal
+    stepped: Any = None  # which worlds step, a bool each in the players' library; None: all
 
 
 class Player(ABC):
@@ -314,7 +315,8 @@ class Chance(Player):
     def __call__(self, seen: Seen) -> Any:
         """Draw."""
         bits = self.kept["draws"]
-        self.kept["draws"] = bits + _signed(_STEP)
+        step = _signed(_STEP)
+        self.kept["draws"] = bits + (step if seen.stepped is None else step * seen.stepped)
         bits = _mixed(_mixed(bits.reshape(-1, *[1] * self._cells.ndim) + self._cells))
         bits = (bits >> 40) & (2**_BITS - 1)
         if seen.mask is not None:
@@ -380,18 +382,22 @@ class Called(Player):
                 f"others= of role {name!r} returned a bad value: {problem}"
             ) from problem
         if self._simulator.device == "cpu":  # a GPU would have to wait; `check` reports there
-            self._check(actions, seen.mask)
+            self._check(actions, seen)
         return actions
 
-    def _check(self, actions: Any, mask: Any) -> None:
+    def _check(self, actions: Any, seen: Seen) -> None:
         role, is_bad = self._role, self._reader.out_of_range(actions)
         why = f"the role has {role.action_space}"
         if is_bad.ndim > 2:
             is_bad = is_bad.any(axis=tuple(range(2, is_bad.ndim)))
-        if mask is not None and not is_bad.any():
-            legal = np.asarray(mask)
+        if seen.stepped is not None:
+            is_bad = is_bad & seen.stepped[:, None]
+        if seen.mask is not None and not is_bad.any():
+            legal = np.asarray(seen.mask)
             chosen = np.take_along_axis(legal, actions[..., None], -1)[..., 0]
             is_bad, why = (chosen == 0) & (legal != 0).any(-1), ""
+            if seen.stepped is not None:
+                is_bad = is_bad & seen.stepped[:, None]
         if is_bad.any():
             world, number = map(int, np.argwhere(is_bad)[0])
             if not why:
@@ -492,10 +498,17 @@ class Saved(Player):
                 chosen = policy.actions.for_env(policy.actions.likeliest(said))
                 self._action[:, at] = chosen.view(len(self._action), len(at), *chosen.shape[1:])
                 if name is not None:
-                    self.kept[name] = memory.view(self.kept[name].shape)
+                    self._remember(name, memory.view(self.kept[name].shape), seen.stepped)
         if self._simulator.arrays == "cupy":
             return require("cupy").from_dlpack(self._action)
         return self._action.numpy() if self._simulator.device == "cpu" else self._action
+
+    def _remember(self, name: str, memory: Any, stepped: Any) -> None:
+        """Keep new memories, of worlds that step."""
+        if stepped is not None:
+            steps = self._tensor(stepped).reshape(-1, *[1] * (memory.ndim - 1))
+            memory = self._torch.where(steps, memory, self.kept[name])
+        self.kept[name] = memory
 
     def _rows(self, array: Any, at: list[int]) -> Any:
         """Return the rows of some of the role's agents as a tensor."""

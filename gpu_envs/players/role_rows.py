@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.core import columns, faults, layout, resets, roles, saves
+from gpu_envs.core import columns, device_arrays, faults, layout, resets, roles, saves
 from gpu_envs.core.resets import ResetOptions
+from gpu_envs.core.role_actions import to_library
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.fields import read as read_fields
 from gpu_envs.known.outputs import OUTPUTS, Outputs
@@ -90,24 +91,31 @@ class RoleRows:
         self._masks = resets.MaskReader(worlds, self.role.count, ("cpu", 0), lambda a: (0, a))
 
     def step_arrays(
-        self, actions: object, flat: bool, out: object = None, stream: object = None
+        self,
+        actions: object,
+        flat: bool,
+        out: object = None,
+        stream: object = None,
+        worlds: object = None,
     ) -> Outputs:
-        """Run one step, with the actions of the other roles' players."""
+        """Run one step, of all worlds or of some, with the actions of the other roles' players."""
         _refuse_out(out)
         if self.simulator.is_closed:
             self.simulator.check()  # raises
+        stepped = None if worlds is None else self._stepped(worlds)
         if self._last is None or self._changes != self.simulator.changes:
             self._last = self._loaded()
         own = self._reader.read(actions)
         self._actions.write(self.role.name, own)
-        if self.simulator.device == "cpu" and self._reader.out_of_range(own).any():
+        if self.simulator.device == "cpu" and self._is_bad(own, stepped):
             # Refused before any player is asked: players count the steps that they played.
-            self.simulator.step_arrays(self._actions.whole, False, None, stream)
+            self.simulator.step_arrays(self._actions.whole, False, None, stream, stepped)
             raise ValueError(f"actions of role {self.role.name!r} are not in its action space")
         for name, player in self.others.players.items():
-            self._actions.write(name, player(self._seen(name, self._last)))
+            self._actions.write(name, player(self._seen(name, self._last, stepped)))
         self._last = None  # a strict step raises when it is done
-        self._last = self.simulator.step_arrays(self._actions.whole, False, None, stream)
+        whole = self._actions.whole
+        self._last = self.simulator.step_arrays(whole, False, None, stream, stepped)
         return self._rows(self._last)
 
     def reset_arrays(
@@ -126,6 +134,16 @@ class RoleRows:
         self._begin(resets.checked_seed(seed, self.simulator.num_worlds), worlds)
         self._last = self._shown(results)
         return self._rows(self._last)
+
+    def _stepped(self, worlds: object) -> Any:
+        """Return the mask of a step as a bool per world, in the library of the players."""
+        if self.simulator.device != "cpu" and device_arrays.has(worlds):
+            return self._masks.by_world(resets.STEP_MASK, worlds)
+        return to_library(self._masks.on_host(resets.STEP_MASK, worlds), self.simulator)
+
+    def _is_bad(self, own: Any, stepped: Any) -> bool:
+        is_bad = self._reader.out_of_range(own)
+        return bool((is_bad if stepped is None else is_bad[stepped]).any())
 
     def _begin(self, seed: Any, worlds: Any) -> None:
         self.others.begin(seed, worlds)
@@ -242,11 +260,11 @@ class RoleRows:
         worlds = self._masks.on_host(named[0], chosen.pop(named[0]))
         return chosen | {"reset_mask": worlds}, worlds
 
-    def _seen(self, name: str, outputs: Outputs) -> Seen:
+    def _seen(self, name: str, outputs: Outputs, stepped: Any) -> Seen:
         part = self._parts.part(name, outputs)
         views = self._views[name]
         shown = part.obs if views is None else views.observed(part)
-        return Seen(part, shown, part.action_mask)
+        return Seen(part, shown, part.action_mask, stepped)
 
     def _rows(self, outputs: Outputs) -> Outputs:
         part = self._parts.part(self.role.name, outputs)

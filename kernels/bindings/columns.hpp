@@ -101,9 +101,9 @@ inline void load_save(Simulator& simulator, const py::bytes& data,
   ge::load(simulator, bytes, size, worlds ? &*worlds : nullptr);
 }
 inline std::pair<std::string, std::string> golden(Simulator& simulator, int steps, uint64_t seed,
-                                                  bool clear_ended, int in_a_row) {
+                                                  bool clear_ended, int in_a_row, int parts) {
   const FinalRows final_rows = clear_ended ? FinalRows::clear_ended : FinalRows::zero;
-  const Golden hashes = golden_run(simulator, steps, seed, final_rows, in_a_row);
+  const Golden hashes = golden_run(simulator, steps, seed, final_rows, in_a_row, parts);
   return {hashes.records, hashes.outputs};
 }
 

@@ -134,6 +134,8 @@ void add_simulator(py::module_& m) {
       .def_property_readonly("allocations", &NativeSimulator::allocations)
       .def("step", &NativeSimulator::step)
       .def("step_numpy", &NativeSimulator::step_numpy)
+      .def("step_some", &NativeSimulator::step_some)
+      .def("step_some_numpy", &NativeSimulator::step_some_numpy)
       .def("set_illegal_report", &NativeSimulator::set_illegal_report)
       .def("allocate", &NativeSimulator::allocate)
       .def("reset", &NativeSimulator::reset, py::arg("seeds"), py::arg("mask"), py::arg("options"),
@@ -158,7 +160,7 @@ void add_simulator(py::module_& m) {
       .def("save", kMethod<&save_of>, py::arg("worlds") = py::none())
       .def("load", kMethod<&load_save>, py::arg("data"), py::arg("worlds") = py::none())
       .def("golden", kMethod<&golden>, py::arg("steps"), py::arg("seed"),
-           py::arg("clear_ended") = false, py::arg("in_a_row") = 1)
+           py::arg("clear_ended") = false, py::arg("in_a_row") = 1, py::arg("parts") = 1)
       .def("close", &NativeSimulator::close);
 }
 

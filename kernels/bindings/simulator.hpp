@@ -83,10 +83,16 @@ class NativeSimulator {
   /// Arrays of torch, JAX or CuPy by address: Python has checked their shape and device.
   void step(uintptr_t actions, const std::string& type, const Addresses& addresses,
             uintptr_t stream) {
+    step_some(actions, type, addresses, stream, 0);
+  }
+  /// `worlds`: address of a byte per world, as in Actions.
+  void step_some(uintptr_t actions, const std::string& type, const Addresses& addresses,
+                 uintptr_t stream, uintptr_t worlds) {
     int64_t illegal;
     {
       const InUse simulator = use();
-      const Actions given{reinterpret_cast<const void*>(actions), action_type(type)};
+      const Actions given{reinterpret_cast<const void*>(actions), action_type(type),
+                          reinterpret_cast<const uint8_t*>(worlds)};
       {
         const Unlocked unlocked;
         simulator->step(given, addresses.bound, reinterpret_cast<void*>(stream));
@@ -98,11 +104,15 @@ class NativeSimulator {
 
   /// The fast path: actions as an array in, fresh arrays out, one call from Python for a step.
   py::object step_numpy(const py::object& object, bool flat) {
+    return step_some_numpy(object, flat, 0);
+  }
+  py::object step_some_numpy(const py::object& object, bool flat, uintptr_t worlds) {
     int64_t illegal;
     py::object results;
     {
       const InUse simulator = use();
-      const Actions actions = actions_->read(object);
+      Actions actions = actions_->read(object);
+      actions.worlds = reinterpret_cast<const uint8_t*>(worlds);
       Bound bound;
       char* const memory = pool_->take(bound);
       try {

@@ -176,13 +176,18 @@ inline void check_golden() {
 
 /// What a run of the arena counts, the same on every executor.
 inline constexpr const char* kFaultsOfArena = "frozen 183, warnings 4 of 4, sparks 1 of 4";
-inline std::string faults_of_arena() {
+inline std::string faults_of_arena(int parts = 1) {
   Config config;
   config.worlds = 9;
   config.autoreset = Autoreset::disabled;
   Simulation simulation("Arena-v0", config);
   simulation.reset(4);
-  for (int step = 0; step < 40; ++step) simulation.step_random(1, uint32_t(step));
+  for (int step = 0; step < 40; ++step)
+    for (int part = 0; part < parts; ++part) {
+      std::vector<uint8_t> stepped;
+      for (int world = 0; world < 9; ++world) stepped.push_back(world % parts == part ? 1 : 0);
+      simulation.step_random(1, uint32_t(step), stepped);
+    }
   const FaultReport report = simulation->faults();
   std::string seen = "frozen " + std::to_string(report.frozen_steps);
   for (const FaultReport::Table& table : report.tables)

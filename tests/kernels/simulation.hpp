@@ -96,9 +96,11 @@ class Simulation {
     simulator_->step({actions.data(), Type::int32}, bound_, nullptr);
   }
   /// Actions as a function of (seed, number, world under its seed, agent), the same in any batch.
-  void step_random(uint64_t seed, uint32_t number) {
+  /// `stepped`: a byte per world, or none for all worlds.
+  void step_random(uint64_t seed, uint32_t number, const std::vector<uint8_t>& stepped = {}) {
     const std::vector<int32_t> actions = random_actions(seed, number);
-    step_words(simulator_->config().roles == RoleForm::split ? split_words(actions) : actions);
+    step_words(simulator_->config().roles == RoleForm::split ? split_words(actions) : actions,
+               stepped);
   }
   /// Words of the actions that are drawn, padded where roles' are of several lengths.
   std::vector<int32_t> random_actions(uint64_t seed, uint32_t number) {
@@ -132,9 +134,10 @@ class Simulation {
             words.push_back(padded[size_t((world * simulator_->agents() + agent) * most + k)]);
     return words;
   }
-  void step_words(const std::vector<int32_t>& words) {
+  void step_words(const std::vector<int32_t>& words, const std::vector<uint8_t>& stepped = {}) {
     const Type type = simulator_->action_is_float() ? Type::float32 : Type::int32;
-    simulator_->step({words.data(), type}, bound_, nullptr);
+    simulator_->step({words.data(), type, stepped.empty() ? nullptr : stepped.data()}, bound_,
+                     nullptr);
   }
 
   /// One output, all rows; nothing where it does not exist.

@@ -51,6 +51,9 @@ struct Words<Ends> {
   static constexpr const char* at[] = {"agent", "world"};
 };
 
+/// Whether a step is one of all worlds, or of some.
+enum class Stepping { all, some };
+
 /// Element types that cross the boundary.
 enum class Type {
   uint8,

@@ -28,7 +28,7 @@ class TileRunner {
   /// `shared` is read by all threads until this returns, and by none afterwards.
   template <class Graph>
   void run(Graph, const Shared<S>& shared) {
-    threads_.run(&run_tile<Graph>, &shared);
+    threads_.run(&run_tile<Graph>, &shared, kBlock<S> > 1 && shared.step_mask != nullptr);
   }
 
  private:

@@ -16,6 +16,7 @@
 //            slots and handles                                           tile_pools.hpp
 //            sums                                                        tile_reductions.hpp
 //            conditions; others that hold stages: graph/host_walk.hpp    tile_control.hpp
+//            worlds that a step leaves out                               tile_masks.hpp
 //            rows of outputs                                             tile_outputs.hpp
 //
 // A crew is for worlds so large and so few that tiles cannot feed all threads: its members run the
@@ -29,6 +30,7 @@
 #include "engine/cpu/stage_clock.hpp"
 #include "engine/cpu/tile_control.hpp"
 #include "engine/cpu/tile_emission.hpp"
+#include "engine/cpu/tile_masks.hpp"
 #include "engine/cpu/tile_outputs.hpp"
 #include "engine/cpu/tile_pools.hpp"
 #include "engine/cpu/tile_reductions.hpp"

@@ -44,7 +44,8 @@ TileThreads::TileThreads(const Config& config, const Sizes& sizes)
   for (int t = 0; t < threads_; ++t)
     spaces_.push_back(
         {zeroed(scratch_bytes(sizes_, blocks_)),
-         std::make_unique_for_overwrite<int32_t[]>(size_t(sizes.index_count(blocks_))), 0});
+         std::make_unique_for_overwrite<int32_t[]>(size_t(sizes.index_count(blocks_))), nullptr,
+         0});
 }
 
 /// A tile's records and scratch fill at most half of a usual second-level cache, together with the
@@ -77,8 +78,11 @@ int64_t TileThreads::crew_bytes(const Config& config, const Sizes& sizes) {
 }
 int64_t TileThreads::memory_bytes() const {
   const int64_t own = scratch_bytes(sizes_, blocks_) + 4 * sizes_.index_count(blocks_);
+  int64_t kept = crew_kept_ == nullptr ? 0 : all_ * sizes_.block_bytes;
+  for (const Space& space : spaces_)
+    kept += space.kept == nullptr ? 0 : blocks_ * sizes_.block_bytes;
   const bool crew = crew_scratch_ != nullptr;
-  return int64_t(threads_) * own + (crew ? crew_bytes(sizes_, int(crew_counts_.size())) : 0);
+  return int64_t(threads_) * own + (crew ? crew_bytes(sizes_, int(crew_counts_.size())) : 0) + kept;
 }
 
 void TileThreads::Free::operator()(char* memory) const {
@@ -92,25 +96,32 @@ TileThreads::Memory TileThreads::zeroed(int64_t bytes) {
   return memory;
 }
 
-void TileThreads::run(TileFunction graph, const void* shared) {
-  const int crew = crew_size();
-  // If the pool is busy with another simulator, the caller runs the tiles by itself.
-  if (crew > 1 && run_as_crew(graph, shared, crew)) return;
-  run_tiles(graph, shared);
+void TileThreads::keep_room(Memory& memory, int blocks) const {
+  if (memory == nullptr) memory = zeroed(blocks * sizes_.block_bytes);
 }
 
-void TileThreads::run_tiles(TileFunction graph, const void* shared) {
+void TileThreads::run(TileFunction graph, const void* shared, bool keeps) {
+  const int crew = crew_size();
+  // If the pool is busy with another simulator, the caller runs the tiles by itself.
+  if (crew > 1 && run_as_crew(graph, shared, keeps, crew)) return;
+  run_tiles(graph, shared, keeps);
+}
+
+void TileThreads::run_tiles(TileFunction graph, const void* shared, bool keeps) {
   const int tiles = (all_ + blocks_ - 1) / blocks_;
   // Below this one thread is done before another has woken.
   constexpr double kWorthwhile = 40e-6;  // [s]
   const bool alone = threads_ == 1 || tiles == 1 || work_ < kWorthwhile;
-  for (Space& space : spaces_) space.busy = 0;
+  for (Space& space : spaces_) {
+    space.busy = 0;
+    if (keeps) keep_room(space.kept, blocks_);
+  }
   parallel_for(tiles, alone ? 1 : threads_, [&](int64_t tile, int worker) {
     const auto begin = SteadyClock::now();
     const int first = int(tile) * blocks_;
     Space& space = spaces_[size_t(worker)];
-    graph(shared, {space.scratch.get(), space.indices.get(), first, std::min(blocks_, all_ - first),
-                   Crew{}});
+    graph(shared, {space.scratch.get(), space.indices.get(), space.kept.get(), first,
+                   std::min(blocks_, all_ - first), Crew{}});
     space.busy += seconds_since(begin);
   });
   double busy = 0;
@@ -132,7 +143,7 @@ int TileThreads::crew_size() const {
 
 /// Members read what others wrote in the stage before, so one tile holds all blocks and one scratch
 /// serves all. Returns false where the threads cannot be had.
-bool TileThreads::run_as_crew(TileFunction graph, const void* shared, int size) {
+bool TileThreads::run_as_crew(TileFunction graph, const void* shared, bool keeps, int size) {
   // A set of indices for each member, scratch for all: members write disjoint rows of it.
   const int64_t indices = sizes_.index_count(all_);
   if (crew_scratch_ == nullptr) {
@@ -141,11 +152,13 @@ bool TileThreads::run_as_crew(TileFunction graph, const void* shared, int size) 
     crew_parts_.resize(size_t(8) * size_t(sizes_.chunks));
     crew_scratch_ = zeroed(scratch_bytes(sizes_, all_));
   }
+  if (keeps) keep_room(crew_kept_, all_);
   const auto begin = SteadyClock::now();
   CrewBarrier barrier(size);
   auto member = [&](int64_t part, int) {
     const Crew crew{int(part), size, &barrier, crew_counts_.data(), crew_parts_.data()};
-    graph(shared, {crew_scratch_.get(), crew_indices_.data() + part * indices, 0, all_, crew});
+    graph(shared, {crew_scratch_.get(), crew_indices_.data() + part * indices, crew_kept_.get(), 0,
+                   all_, crew});
   };
   const bool ran = run_crew(
       size,

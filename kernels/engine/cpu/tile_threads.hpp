@@ -18,6 +18,7 @@ namespace ge {
 struct TileSpace {
   char* scratch;
   int32_t* indices;
+  char* kept;
   int first_block, block_count;
   Crew crew;
 };
@@ -40,7 +41,8 @@ class TileThreads {
   int64_t memory_bytes() const;
   /// Bytes that a crew allocates with these settings; 0 where no crew ever runs.
   static int64_t crew_bytes(const Config& config, const Sizes& sizes);
-  void run(TileFunction graph, const void* shared);
+  /// `keeps`: the graph needs room for a copy of the records of its tile.
+  void run(TileFunction graph, const void* shared, bool keeps = false);
 
  private:
   struct Free {
@@ -50,6 +52,7 @@ class TileThreads {
   struct Space {
     Memory scratch;
     std::unique_ptr<int32_t[]> indices;
+    Memory kept;      // allocated by the first graph that keeps records
     double busy = 0;  // [s] in this call
   };
 
@@ -57,9 +60,11 @@ class TileThreads {
   static int64_t scratch_bytes(const Sizes& sizes, int blocks);
   static int64_t crew_bytes(const Sizes& sizes, int members);
   int tile_blocks(const Config& config) const;
-  void run_tiles(TileFunction graph, const void* shared);
+  /// Makes room for the records of `blocks` blocks.
+  void keep_room(Memory& memory, int blocks) const;
+  void run_tiles(TileFunction graph, const void* shared, bool keeps);
   int crew_size() const;
-  bool run_as_crew(TileFunction graph, const void* shared, int size);
+  bool run_as_crew(TileFunction graph, const void* shared, bool keeps, int size);
   void note(double busy);
 
   const Sizes sizes_;
@@ -73,6 +78,7 @@ class TileThreads {
   std::vector<int32_t> crew_indices_, crew_counts_;
   std::vector<char> crew_parts_;
   Memory crew_scratch_;  // allocated last: if it exists, so do the others
+  Memory crew_kept_;     // but this
   std::vector<Space> spaces_;
 };
 

@@ -66,6 +66,7 @@ struct Tile {
   const Shared<S>& shared;
   char* scratch;
   int32_t* free;     // index space that no set is using
+  char* kept;        // records of the tile as they were (tile_masks.hpp)
   int first, count;  // blocks
   Crew crew;
   bool into_final = false;  // rows are final observations, of agents that have just ended
@@ -74,10 +75,13 @@ struct Tile {
       : shared(all),
         scratch(space.scratch),
         free(space.indices),
+        kept(space.kept),
         first(space.first_block),
         count(space.block_count),
         crew(space.crew) {}
 
+  /// Bytes of the records of one block.
+  int64_t block_bytes() const { return ge::block_bytes<Tables, B>(shared.params); }
   /// Bytes of scratch memory of one block, and index count of a tile of `blocks` blocks.
   static int64_t scratch_block(const held_of<S>& params) {
     return WorldFinder<S>::scratch_block(params);

@@ -206,6 +206,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     check_action_type(*this, actions);
     shared_.actions = actions.data;
     shared_.action_type = actions.type;
+    shared_.step_mask = actions.worlds;
     // Enqueued without waiting: shared_ is copied with the launch, so the next call may change it.
     enqueue<kStepGraph>(step_, out, static_cast<cudaStream_t>(stream), true);
   }
@@ -224,6 +225,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     const cuda::DeviceGuard guard(store_.device());
     store_.clear_transient(out, plan_.outputs_, static_cast<cudaStream_t>(stream));
     shared_.shows_only = true;  // until the next reset
+    shared_.step_mask = nullptr;
     enqueue<kResetGraph>(reset_, out, static_cast<cudaStream_t>(stream), false);
   }
 

@@ -138,6 +138,7 @@ class DeviceFlat {
   void load(Shared<S> shared) {
     for (void*& output : shared.bound.at) output = masks_.as();
     shared.bound.final_rows = FinalRows::clear_ended;  // the one way that is a kernel
+    shared.step_mask = masks_.template as<uint8_t>();
     if (sorting_.bytes() > 0) cuda::zero(sorting_.as(), sorting_.bytes(), nullptr);
     grid_.set_loading(true);
     for (const Type type : {Type::uint8, Type::int32, Type::int64, Type::float32, Type::float64}) {

@@ -45,6 +45,10 @@ GE_FN void stage(Group& group, WhenRunning<X...>, bool on) {
                         bool(ask<&Life<typename Group::Environment>::running>(group.cells)));
   run_within<kFinal>(group, Types<X...>{}, p);
 }
+template <bool kFinal, AnyGroup Group, class... X>
+GE_FN void stage(Group& group, WhenStepped<X...>, bool on) {
+  run_within<kFinal>(group, Types<X...>{}, on && is_stepped(group.cells));
+}
 /// The choice is the same for the whole launch, so this branch is uniform without a vote.
 template <bool kFinal, AnyGroup Group, auto kChoice, class... X>
 GE_FN void stage(Group& group, InMode<kChoice, X...>, bool on) {

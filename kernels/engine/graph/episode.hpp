@@ -3,6 +3,7 @@
 // masked and seeded resets. It is written in the same algebra as the rules and wrapped around them
 // here, once:
 //
+//   clear           a clean slate for what the rules say
 //   begin_step      worlds whose episode is over rest in this step (Disabled: frozen; NextStep:
 //                   reset); the others count up
 //   TakeActions     the caller's actions into the record
@@ -13,7 +14,8 @@
 //   observe         the environment's Observe
 //
 // A world rests exactly when its episode is over or its step counter is 0, so no bit says so and a
-// frozen world's record stays as it was.
+// frozen world's record stays as it was. A world that a step of some worlds leaves out is only
+// shown again: it writes a clean slate, and the flags of its end if it is over.
 #pragma once
 
 #include "engine/graph/hooks.hpp"
@@ -38,8 +40,14 @@ struct Life {
   }
   static GE_FN bool running(const W& w) { return !resting(w); }
   static GE_FN bool over(const W&, const Progress& progress) { return progress.over != 0; }
+  static GE_FN bool stepped(const W& w) { return is_stepped(w.engine()); }
   static GE_FN bool ended_same_step(const W& w, const Progress& progress) {
-    return (progress.over != 0) & (w.engine().shared->autoreset == Autoreset::same_step);
+    return (progress.over != 0) & (w.engine().shared->autoreset == Autoreset::same_step) &&
+           stepped(w);
+  }
+  /// Left out of a step of some worlds after its end: it repeats its flags, as a frozen one does.
+  static GE_FN bool left_over(const W& w, const Progress& progress) {
+    return (progress.over != 0) && !stepped(w);
   }
   /// Whether this step reports an agent's end, so that its last observation is shown.
   static GE_FN bool reports_end(const W& w, const Progress& progress, const Verdict& verdict) {
@@ -56,7 +64,7 @@ struct Life {
   }
   static GE_FN void clear_verdict(const W&, Verdict& verdict) { verdict = Verdict{}; }
   static GE_FN void count_frozen(const W& w) {
-    count_add(&w.engine().shared->counters->frozen_steps, 1);
+    if (stepped(w)) count_add(&w.engine().shared->counters->frozen_steps, 1);
   }
   static GE_FN void clear_agent(const W&, Reward& reward, Ending& ending) {
     reward = Reward{};
@@ -86,6 +94,10 @@ struct Life {
     ending.terminated = shown / Fate::kTerminated & 1u;
     ending.truncated = shown / Fate::kTruncated & 1u;
     ending.ended = ended;
+  }
+  static GE_FN void repeat_flags(const W&, const Fate& fate, Ending& ending) {
+    ending.terminated = fate.bits / Fate::kTerminated & 1u;
+    ending.truncated = fate.bits / Fate::kTruncated & 1u;
   }
   // Bit 0: the agent is still in the game; bit 1: it ended in this step.
   static GE_FN int32_t presence(const W&, const Fate& fate, const Ending& ending) {
@@ -240,13 +252,14 @@ struct Life {
 
 /// The life cycle sewn around an environment's graphs:
 ///
-///   step:     begin_step, [over: renew], TakeActions     whose turn it is, and what they do
-///             clear                                      a clean slate for what the rules say
-///             rules                                      the environment's Step
+///   step:     clear                                      a clean slate for what the rules say
+///             [stepped: begin_step, [over: renew],       whose turn it is,
+///                       TakeActions, rules,              and what they do: the environment's Step
+///                       finish]                          flags, returns, who is over
 ///             clear final_obs                            SameStep only
-///             report                                     flags, returns, who is over
+///             report                                     what a learner reads of it
 ///             [reports_end: Observe into final_obs]      SameStep only ...
-///             [over: renew]                              ... in a branch, or phases of their own:
+///             [over: [stepped: renew]]                   ... in a branch, or phases of their own:
 ///             show                                       Observe into the caller's arrays
 ///   renew:    a new episode, then the environment's Reset
 ///   reset:    [wanted: seeds, Reset], show               and `observe`, where no world is wanted
@@ -284,9 +297,12 @@ struct Sewn {
     return Stages<EachWorld<&L::clear_verdict>, Each<&L::clear_agent>>{} +
            clear_parts(roles_of<S>{});
   }
-  static consteval auto report() {
+  static consteval auto finish() {
     return finish_parts(roles_of<S>{}) +
-           Stages<Each<&L::finish_agent>, Reduce<&L::presence, AnyOf, &L::finish_world>>{} +
+           Stages<Each<&L::finish_agent>, Reduce<&L::presence, AnyOf, &L::finish_world>>{};
+  }
+  static consteval auto report() {
+    return in_mode<Stepping::some>(when<&L::left_over>(Stages<Each<&L::repeat_flags>>{})) +
            end_with_world() + write_parts(roles_of<S>{}) + write<kReward, &L::reward>() +
            write<kTerminated, &L::terminated>() + write<kTruncated, &L::truncated>() +
            write<kEnded, &L::ended>() + write<kEpisodeReturn, &L::episode_return>() +
@@ -341,13 +357,14 @@ struct Sewn {
   /// are exactly those that are over.
   static consteval auto renew_at_once() {
     if constexpr (L::kOneAgent)
-      return when<&L::over>(show_final() + renew());
+      return when<&L::over>(if_stepped(show_final() + renew()));
     else
-      return when<&L::reports_end>(show_final()) + when<&L::over>(renew());
+      return when<&L::reports_end>(show_final()) + when<&L::over>(if_stepped(renew()));
   }
 
   static consteval auto step() {
-    constexpr auto told = begin() + clear() + unless_resting(typename E::Step{}) +
+    constexpr auto told = clear() +
+                          if_stepped(begin() + unless_resting(typename E::Step{}) + finish()) +
                           in_mode<Autoreset::same_step>(Stages<ClearFinal>{}) + report();
     if constexpr (kTuned.rare_resets)
       return phases(phase<"step", kTuned.step_lanes>(

@@ -141,7 +141,12 @@ struct IntoFinal {};
 /// Runs the inner stages for worlds that do not rest in this step; under SameStep no world rests.
 template <class... S>
 struct WhenRunning {};
-/// Runs the inner stages if the simulator was made with this Autoreset or Ends.
+/// Runs the inner stages for worlds that this step names. What they write of others, where an
+/// executor runs these beside them, is as before when it ends.
+template <class... S>
+struct WhenStepped {};
+/// Runs the inner stages if the simulator was made with this Autoreset or Ends, or in a step of all
+/// worlds or of some.
 template <auto kChoice, class... S>
 struct InMode {};
 /// Run the inner stages while all parameters that may vary have their defaults in all worlds, and
@@ -201,6 +206,10 @@ template <class... X>
 struct InnerOf<WhenRunning<X...>> {
   using type = Types<X...>;
 };
+template <class... X>
+struct InnerOf<WhenStepped<X...>> {
+  using type = Types<X...>;
+};
 template <auto kChoice, class... X>
 struct InnerOf<InMode<kChoice, X...>> {
   using type = Types<X...>;
@@ -211,7 +220,7 @@ struct InnerOf<IntoFinal<X...>> {
 };
 
 /// The deepest nesting of stages. Executors keep room for one set of worlds per level.
-inline constexpr int kMostNested = 7;
+inline constexpr int kMostNested = 8;
 template <class... X>
 consteval int nesting(Types<X...>);
 template <class X>

@@ -26,6 +26,8 @@ template <auto P, class... X>
 inline constexpr bool holds_stages<When<P, X...>> = true;
 template <class... X>
 inline constexpr bool holds_stages<WhenRunning<X...>> = true;
+template <class... X>
+inline constexpr bool holds_stages<WhenStepped<X...>> = true;
 template <auto kChoice, class... X>
 inline constexpr bool holds_stages<InMode<kChoice, X...>> = true;
 template <class... X>
@@ -51,6 +53,13 @@ void stage(Walk& walk, WhenRunning<X...>, const Worlds&... worlds) {
     run_stages(walk, Types<X...>{}, worlds...);
   else
     stage(walk, When<&Life<typename Walk::Environment>::running, X...>{}, worlds...);
+}
+template <HostWalk Walk, class... X, class... Worlds>
+void stage(Walk& walk, WhenStepped<X...>, const Worlds&... worlds) {
+  if (walk.call().step_mask == nullptr)
+    run_stages(walk, Types<X...>{}, worlds...);
+  else
+    stage(walk, When<&Life<typename Walk::Environment>::stepped, X...>{}, worlds...);
 }
 template <HostWalk Walk, auto kChoice, class... X, class... Worlds>
 void stage(Walk& walk, InMode<kChoice, X...>, const Worlds&... worlds) {

@@ -4,7 +4,8 @@
 //   Stages<A, B>{} + Stages<C>{}          A, B, C
 //   when<&p>(stages)                      for worlds that have p
 //   in_mode<Autoreset::same_step>(...)    in simulators made with this Autoreset or Ends
-//   unless_resting(...), into_final(...)  see WhenRunning and IntoFinal in graph.hpp
+//   unless_resting(...), if_stepped(...), into_final(...)  see graph.hpp: WhenRunning, WhenStepped,
+//                                         IntoFinal
 //   phase<"step", lanes>(stages)          one kernel of a GPU
 //   rare<&p>(a, ...)                     phases for worlds that have p, over a list of them
 //   phases(a, b, ...)                     kernels, one after the other
@@ -35,6 +36,10 @@ consteval Stages<InMode<kChoice, X...>> in_mode(Stages<X...>) {
 }
 template <class... X>
 consteval Stages<WhenRunning<X...>> unless_resting(Stages<X...>) {
+  return {};
+}
+template <class... X>
+consteval Stages<WhenStepped<X...>> if_stepped(Stages<X...>) {
   return {};
 }
 template <class... X>

@@ -24,7 +24,7 @@ template <class T, class S>
 GE_FN void count_overflow(const Cells<S>& cells, int needed, int capacity) {
   constexpr int table = IndexOf<T, AllTables<S>>::value;
   static_assert(table < Counters::kTables);
-  if (needed <= capacity) return;
+  if (needed <= capacity || !is_stepped(cells)) return;
   count_add(&cells.shared->counters->dropped[table], (unsigned long long)(needed - capacity));
   count_max(&cells.shared->counters->needed[table], (unsigned long long)needed);
 }

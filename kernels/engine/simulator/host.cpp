@@ -120,7 +120,65 @@ void judge_all(const Simulator& simulator, const From* values, To* to) {
   });
 }
 
+/// The number closest to 0 that a word of an action may be, as the caller's array has it.
+template <class From>
+From safe_word(const RoleShape& role, int word) {
+  const double low = role.ranges[size_t(2 * word)], high = role.ranges[size_t(2 * word + 1)];
+  const double safe = std::clamp(0.0, low, high);
+  if constexpr (std::is_same_v<From, int32_t>)
+    if (role.is_float) return __builtin_bit_cast(int32_t, float(safe));
+  return From(safe);
+}
+/// Copies the actions of worlds that step, and puts safe ones in the place of the others', which
+/// may be anything.
+template <class From>
+void copy_stepped(const Simulator& simulator, const uint8_t* stepped, const From* from, From* to) {
+  for_each_run(simulator, [&](const RoleShape& role, int64_t at, int64_t agents, int64_t first) {
+    const int words = role.words();
+    if (role.count * words == 1) {  // one word per world: vectors
+      const From safe = safe_word<From>(role, 0);
+      for (int64_t i = 0; i < agents; ++i)
+        to[at + i] = stepped[first + i] != 0 ? from[at + i] : safe;
+      return;
+    }
+    for (int64_t row = 0; row < agents; ++row) {
+      const bool is_stepped = stepped[(first + row) / role.count] != 0;
+      for (int k = 0; k < words; ++k) {
+        const int64_t i = at + row * words + k;
+        to[i] = is_stepped ? from[i] : safe_word<From>(role, k);
+      }
+    }
+  });
+}
+
 }  // namespace
+
+Actions stepped_actions(const Simulator& simulator, const Actions& actions,
+                        std::vector<char>& room) {
+  check_action_type(simulator, actions);
+  room.resize(size_t(simulator.action_count() * bytes_of(actions.type)));
+  const auto take = [&]<class From>(Type_<From>) {
+    copy_stepped(simulator, actions.worlds, static_cast<const From*>(actions.data),
+                 reinterpret_cast<From*>(room.data()));
+  };
+  switch (actions.type) {
+    case Type::int64:
+      take(Type_<int64_t>{});
+      break;
+    case Type::int32:
+      take(Type_<int32_t>{});
+      break;
+    case Type::uint8:
+      take(Type_<uint8_t>{});
+      break;
+    case Type::float32:
+      take(Type_<float>{});
+      break;
+    default:
+      take(Type_<double>{});
+  }
+  return {room.data(), actions.type, actions.worlds};
+}
 
 void check_action_type(const Simulator& simulator, const Actions& actions) {
   const bool floats = actions.type == Type::float32 || actions.type == Type::float64;
@@ -179,12 +237,13 @@ void HostBase::allocate_records() {
   std::memset(base_, 0, size_t(bytes));
 }
 int64_t HostBase::held_bytes() const {
-  return arena_bytes() + int64_t(actions_.size());
+  return arena_bytes() + int64_t(actions_.size() + safe_.size());
 }
 
 const void* HostBase::actions_of_step(const Actions& actions) {
   need_reset("step");
-  return own_actions(*this, actions, actions_);
+  const bool of_all = actions.worlds == nullptr;
+  return own_actions(*this, of_all ? actions : stepped_actions(*this, actions, safe_), actions_);
 }
 void HostBase::clear_transient(const Bound& out) const {
   for (int o = 0; o < kOutputCount; ++o)

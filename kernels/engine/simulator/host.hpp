@@ -20,6 +20,10 @@ void check_action_type(const Simulator& simulator, const Actions& actions);
 /// actions.
 const void* own_actions(const Simulator& simulator, const Actions& actions,
                         std::vector<char>& room);
+/// The actions of a step of some worlds, copied into `room`: those of the others, which may be
+/// anything, become safe ones.
+Actions stepped_actions(const Simulator& simulator, const Actions& actions,
+                        std::vector<char>& room);
 /// Draws actions of all rows with at most `threads` threads (0: as many as there are).
 void sample_on_host(const Sampling& sampling, int32_t* to, int threads);
 
@@ -70,6 +74,7 @@ class GE_API HostBase : public PlannedBase {
   /// The part of the records that is worlds' own parameters.
   RecordBlocks own_blocks(std::vector<Segment>& segments) const;
   std::vector<char> actions_;  // in the rules' type, where the caller's is another
+  std::vector<char> safe_;     // in the caller's type, where worlds are left out
   uint32_t draws_ = 0;         // of random actions
 };
 
@@ -106,6 +111,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     } else {
       shared_.actions = this->actions_of_step(actions);
     }
+    shared_.step_mask = actions.worlds;
     this->take_bound(out);
     runner_.run(StepGraph<E>{}, shared_);
   }
@@ -126,6 +132,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     this->clear_transient(out);
     this->take_bound(out);
     shared_.shows_only = true;  // until the next reset
+    shared_.step_mask = nullptr;
     runner_.run(ResetGraph<E>{}, shared_);
   }
 

@@ -126,6 +126,7 @@ class PlannedSimulator : public Machine {
     this->check_request(request);
     shared_.options = resolve_options<S>(request.options, plan_.params_);
     shared_.shows_only = false;
+    shared_.step_mask = nullptr;
     shared_.reset_mask = request.mask;
     shared_.seed_count = int32_t(request.seeds.size());
     shared_.seed = request.seeds.empty() ? 0 : request.seeds.front();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <unordered_set>
 
@@ -397,12 +398,14 @@ void set_column(Simulator& simulator, const Column& column, const void* from,
 
 namespace {
 
-// Actions and outputs of one call, in machine memory, and the outputs in the host's; freed with the
-// run.
+// Actions, mask and outputs of one call, in machine memory, and the outputs in the host's; freed
+// with the run.
 class Buffers {
  public:
   Buffers(Simulator& simulator, FinalRows final_rows, int64_t action_bytes)
-      : simulator_(simulator), actions_(simulator.allocate(action_bytes)) {
+      : simulator_(simulator),
+        actions_(simulator.allocate(action_bytes)),
+        mask_(simulator.allocate(simulator.worlds())) {
     bound_.final_rows = final_rows;
     for (int o = 0; o < kOutputCount; ++o) {
       const OutputShape& shape = simulator.output(Output(o));
@@ -418,10 +421,12 @@ class Buffers {
     for (void* memory : bound_.at)
       if (memory != nullptr) simulator_.release(memory);
     simulator_.release(actions_);
+    simulator_.release(mask_);
   }
   Buffers(const Buffers&) = delete;
-  /// Where the simulator reads actions.
+  /// Where the simulator reads actions, and which worlds step.
   void* actions() const { return actions_; }
+  uint8_t* mask() const { return static_cast<uint8_t*>(mask_); }
   const Bound& bound() const { return bound_; }
   void fetch() {
     for (int o = 0; o < kOutputCount; ++o)
@@ -453,7 +458,7 @@ class Buffers {
 
   Simulator& simulator_;
   Bound bound_;
-  void* actions_;
+  void *actions_, *mask_;
   std::vector<char> host_[kOutputCount];
 };
 
@@ -517,6 +522,53 @@ class GoldenActions {
   std::vector<uint32_t> drawn_;
 };
 
+/// Steps that are taken in several calls, each of which steps a part of the worlds. The actions of
+/// the others are no actions.
+class StepParts {
+ public:
+  StepParts(Simulator& simulator, int64_t action_bytes, int parts)
+      : simulator_(simulator),
+        parts_(parts),
+        mask_(size_t(simulator.worlds())),
+        actions_(size_t(action_bytes / 4)) {}
+
+  /// The part in which a world takes a step: another one from step to step.
+  int part_of(int64_t world, int call) const {
+    return int((uint32_t(world + call) * 2654435761u >> 16) % uint32_t(parts_));
+  }
+  void give(const void* drawn, int call, int part, const Buffers& to) {
+    std::memcpy(actions_.data(), drawn, actions_.size() * 4);
+    for (int64_t world = 0; world < simulator_.worlds(); ++world) {
+      mask_[size_t(world)] = part_of(world, call) == part ? 1 : 0;
+      if (mask_[size_t(world)] == 0) spoil(world);
+    }
+    simulator_.copy_from_host(to.actions(), actions_.data(), int64_t(actions_.size()) * 4);
+    simulator_.copy_from_host(to.mask(), mask_.data(), int64_t(mask_.size()));
+  }
+
+ private:
+  void spoil(int64_t world) {
+    int64_t at = 0;
+    const auto spoil_run = [&](int64_t first, int64_t words) {
+      std::fill_n(actions_.begin() + first, words, 0xffff'ffffu);  // -1, and not a number
+    };
+    if (simulator_.config().roles != RoleForm::split) {
+      const int64_t words = int64_t(actions_.size()) / simulator_.worlds();
+      return spoil_run(world * words, words);
+    }
+    for (const RoleShape& role : simulator_.roles()) {
+      const int64_t words = role.count * role.words();
+      spoil_run(at + world * words, words);
+      at += simulator_.worlds() * words;
+    }
+  }
+
+  Simulator& simulator_;
+  int parts_;
+  std::vector<uint8_t> mask_;
+  std::vector<uint32_t> actions_;
+};
+
 /// A hash of the worlds' hashes: worlds may be read in any portions.
 std::string hash_of_records(Simulator& simulator) {
   const int64_t worlds = simulator.worlds(), bytes = simulator.record_bytes();
@@ -537,13 +589,16 @@ std::string hash_of_records(Simulator& simulator) {
 }  // namespace
 
 Golden golden_run(Simulator& simulator, int steps, uint64_t seed, FinalRows final_rows,
-                  int in_a_row) {
+                  int in_a_row, int parts) {
   if (in_a_row < 1) throw Error(Fault::value, "in_a_row must be at least 1");
+  if (parts < 1) throw Error(Fault::value, "parts must be at least 1");
   GoldenActions actions(simulator);
-  std::deque<Buffers> buffers;  // of the calls in a row
-  for (int k = 0; k < std::min(in_a_row, steps + 1); ++k)
-    buffers.emplace_back(simulator, final_rows, actions.bytes());
   const int64_t worlds = simulator.worlds();
+  StepParts split(simulator, actions.bytes(), parts);
+  const int most = std::min(in_a_row, steps + 1);
+  std::deque<Buffers> buffers;  // of the calls in a row, and of each part of a call
+  for (int k = 0; k < most * parts; ++k)
+    buffers.emplace_back(simulator, final_rows, actions.bytes());
   std::vector<Blake2b> outputs(size_t(worlds), Blake2b(8));
   const uint64_t seeds[1] = {seed};
   ResetRequest request;
@@ -552,19 +607,29 @@ Golden golden_run(Simulator& simulator, int steps, uint64_t seed, FinalRows fina
   for (int first = 0; first <= steps; first += in_a_row) {
     const int count = std::min(in_a_row, steps + 1 - first);
     for (int k = 0; k < count; ++k)
-      if (first + k > 0)
-        simulator.copy_from_host(buffers[size_t(k)].actions(),
-                                 actions.draw_step(first + k - 1, seed), actions.bytes());
+      if (first + k > 0) {
+        const void* const drawn = actions.draw_step(first + k - 1, seed);
+        for (int part = 0; part < parts; ++part)
+          split.give(drawn, first + k, part, buffers[size_t(k * parts + part)]);
+      }
     for (int k = 0; k < count; ++k) {
-      const Buffers& own = buffers[size_t(k)];
-      if (first + k == 0)
-        simulator.reset(request, own.bound(), nullptr);
-      else
-        simulator.step({own.actions(), actions.type()}, own.bound(), nullptr);
+      if (first + k == 0) {
+        simulator.reset(request, buffers[0].bound(), nullptr);
+        continue;
+      }
+      for (int part = 0; part < parts; ++part) {
+        const Buffers& own = buffers[size_t(k * parts + part)];
+        simulator.step({own.actions(), actions.type(), parts > 1 ? own.mask() : nullptr},
+                       own.bound(), nullptr);
+      }
     }
     for (int k = 0; k < count; ++k) {
-      buffers[size_t(k)].fetch();
-      for (int64_t w = 0; w < worlds; ++w) buffers[size_t(k)].hash_world(w, outputs[size_t(w)]);
+      const int called = first + k == 0 ? 1 : parts;
+      for (int part = 0; part < called; ++part) buffers[size_t(k * parts + part)].fetch();
+      for (int64_t w = 0; w < worlds; ++w) {
+        const int part = called == 1 ? 0 : split.part_of(w, first + k);
+        buffers[size_t(k * parts + part)].hash_world(w, outputs[size_t(w)]);
+      }
     }
   }
   return {hash_of_records(simulator), hash_of(outputs, 8)};

@@ -50,8 +50,9 @@ struct Golden {
 /// Resets with `seed`, then takes `steps` steps whose actions are drawn from the seed; api: every
 /// output, every step. FinalRows::clear_ended comes to the same as zero. So does any number of
 /// calls `in_a_row`, which have arrays of their own each and nothing between them: on a GPU each
-/// may begin before the one in front has ended.
+/// may begin before the one in front has ended. And so do steps that are taken in `parts` calls,
+/// each of which steps some worlds.
 Golden golden_run(Simulator& simulator, int steps, uint64_t seed,
-                  FinalRows final_rows = FinalRows::zero, int in_a_row = 1);
+                  FinalRows final_rows = FinalRows::zero, int in_a_row = 1, int parts = 1);
 
 }  // namespace ge

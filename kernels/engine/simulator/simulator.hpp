@@ -116,6 +116,10 @@ struct Config {
 struct Actions {
   const void* data = nullptr;
   Type type = Type::int64;
+  /// One byte per world, in memory of the simulator's machine: where it is 0 the world does not
+  /// step and its actions are not looked at; null: all worlds. On a GPU it is read when the stream
+  /// comes to it.
+  const uint8_t* worlds = nullptr;
 };
 
 /// Valid for the length of the call on a CPU; on a GPU the mask until the stream has passed it.

@@ -162,6 +162,7 @@ struct Shared {
   RoleForm role_form;         // of rows and actions of roles
   bool shows_only;            // a reset that restarts no world: `observe`
   const uint8_t* reset_mask;  // null: all
+  const uint8_t* step_mask;   // of a step: a byte per world, 0: it stays as it is; null: all step
   int32_t seed_count;         // of a reset; 0: random streams go on
   uint64_t seed;              // 1: world i gets (seed, first_world + i)
   const uint64_t* seeds;      // else one per world
@@ -186,7 +187,7 @@ GE_FN char* own_of(const Shared<S>& shared, char* block) {
                                      : shared.common;
 }
 
-/// Whether a simulator was made with this choice; equal for all worlds.
+/// Whether a call of a simulator has this choice; equal for all worlds.
 template <class S>
 GE_FN bool has_choice(const Shared<S>& shared, Autoreset autoreset) {
   return shared.autoreset == autoreset;
@@ -204,6 +205,11 @@ GE_FN bool has_choice(const Shared<S>& shared, Varying varying) {
   } else {
     return varying == Varying::none || varying == Varying::usual;
   }
+}
+
+template <class S>
+GE_FN bool has_choice(const Shared<S>& shared, Stepping stepping) {
+  return (shared.step_mask != nullptr) == (stepping == Stepping::some);
 }
 
 /// Agents of each world.
@@ -336,6 +342,13 @@ struct Cells {
   }
 };
 
+/// Whether this step is one of this world: not if a mask leaves it out.
+template <class S>
+GE_FN bool is_stepped(const Cells<S>& cells) {
+  const uint8_t* const mask = cells.shared->step_mask;
+  return mask == nullptr || mask[cells.world] != 0;
+}
+
 /// The World type that the rules of an environment see.
 template <class E>
 using CellsOf = Cells<typename E::Schema>;
@@ -375,6 +388,7 @@ class World {
   /// Counts an action that the rules forbade and replaced: for EachWorld, or for the row that a
   /// system runs on. For an agent of a role, name its table: count_illegal<Governors>(w, row).
   GE_FN void count_illegal(int agent) const {
+    if (!is_stepped(cells_)) return;
     Counters* const counters = cells_.shared->counters;
     count_add(&counters->illegal_actions, 1);
     count_first(&counters->first_illegal,
@@ -383,6 +397,7 @@ class World {
 
   /// Counts a picture that was not drawn because the pose of its eye is not finite.
   GE_FN void count_lost_view(int agent) const {
+    if (!is_stepped(cells_)) return;
     Counters* const counters = cells_.shared->counters;
     count_add(&counters->lost_views, 1);
     count_first(&counters->first_lost, int64_t(cells_.world) * agents_of(*cells_.shared) + agent);

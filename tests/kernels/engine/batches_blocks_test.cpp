@@ -22,7 +22,7 @@ std::string history(Simulation& simulation, int first_step, int steps) {
 }  // namespace
 
 GE_TEST(faults_of_all_worlds_are_counted) {
-  CHECK_EQ(faults_of_arena(), kFaultsOfArena);
+  for (const int parts : {1, 2}) CHECK_EQ(faults_of_arena(parts), kFaultsOfArena);
 }
 
 GE_TEST(worlds_alone_equal_themselves_in_a_large_batch) {

@@ -4,6 +4,7 @@
 #include "ends.hpp"
 #include "engine/emulated_runs.hpp"
 #include "final_rows.hpp"
+#include "parts.hpp"
 
 using namespace ge;
 using namespace ge::test;
@@ -79,5 +80,12 @@ GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {
     check_final_rows([lanes, worlds](Config& config) {
       config.lanes = lanes;
       config.worlds = worlds;
+    });
+}
+
+GE_TEST(steps_of_some_worlds_come_to_whole_steps) {
+  for (const auto& [lanes, worlds] : {std::pair{1, 37}, std::pair{8, 5}, std::pair{0, 3}})
+    check_parts([lanes, worlds](Config& config) {
+      config.lanes = lanes, config.worlds = worlds, config.shuffle_seed = 3;
     });
 }

@@ -3,6 +3,7 @@
 // environment: each
 #include "ends.hpp"
 #include "final_rows.hpp"
+#include "parts.hpp"
 
 using namespace ge;
 using namespace ge::test;
@@ -23,4 +24,8 @@ GE_TEST(agents_that_end_early_are_reported_at_once_or_with_their_world) {
 
 GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {
   check_final_rows([](Config& config) { config.worlds = 5; });
+}
+
+GE_TEST(steps_of_some_worlds_come_to_whole_steps) {
+  check_parts([](Config& config) { config.worlds = 4, config.shuffle_seed = 3; });
 }

@@ -37,9 +37,9 @@ void reset(Simulator& simulator, std::vector<uint64_t> seeds, cudaStream_t strea
   simulator.reset(request, everywhere(simulator), stream);
 }
 void step(Simulator& simulator, cudaStream_t stream = nullptr, Type type = Type::int64,
-          FinalRows final_rows = FinalRows::zero) {
+          FinalRows final_rows = FinalRows::zero, const uint8_t* stepped = nullptr) {
   static const int64_t actions[64] = {};
-  simulator.step({actions, type}, everywhere(simulator, final_rows), stream);
+  simulator.step({actions, type, stepped}, everywhere(simulator, final_rows), stream);
 }
 std::vector<Call> launches() {
   return FakeRuntime::get().named("LaunchKernelExC");
@@ -63,6 +63,8 @@ GE_TEST(every_kernel_that_a_call_launches_was_loaded_with_the_simulator) {
     simulator->observe(everywhere(*simulator), nullptr);
     for (const Type type : {Type::uint8, Type::int32, Type::int64}) step(*simulator, nullptr, type);
     step(*simulator, nullptr, Type::int64, FinalRows::clear_ended);
+    const uint8_t some[5] = {1, 0, 1};
+    step(*simulator, nullptr, Type::int64, FinalRows::zero, some);
     int32_t drawn[1];
     simulator->sample_actions({nullptr, 1, 2, 0, 0}, drawn, nullptr);
     CHECK(launches().size() > 5);
