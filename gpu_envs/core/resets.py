@@ -10,6 +10,7 @@ import numpy as np
 
 from gpu_envs import errors
 from gpu_envs.core import device_arrays, layout
+from gpu_envs.core.arrays import address_of_numpy
 from gpu_envs.known.fields import Field, Value, checked_values
 
 NDArray = np.ndarray[Any, Any]
@@ -96,6 +97,8 @@ class MaskReader:
 
     def locate(self, key: str, mask: Any) -> Located:
         """Return the address of the bytes, their owner to keep alive, and their stream."""
+        if type(mask) is np.ndarray and self._machine == "cpu" and self._is_plain(mask, key):
+            return address_of_numpy(mask), mask, None
         if key == "env_idx":
             rows = self._rows_from_indices(_host(mask, key))
             return *self._to_device(self._worlds_of(rows, key)), None
@@ -111,6 +114,15 @@ class MaskReader:
         rows = self._rows_from_indices(host) if key == "env_idx" else host
         worlds: NDArray = self._worlds_of(rows, key) != 0
         return worlds
+
+    def _is_plain(self, mask: NDArray, key: str) -> bool:
+        """Whether a mask is what the native code reads: of steps, which come often."""
+        return (
+            key == STEP_MASK
+            and mask.shape == (self._worlds,)
+            and mask.dtype.char in "?B"
+            and mask.flags.c_contiguous
+        )
 
     def by_world(self, key: str, mask: Any) -> Any:
         """Return a bool per world of a mask on a GPU, in its library, without waiting for it."""

@@ -273,13 +273,19 @@ class Simulator(WorldViews):
         mask, mask_kept, mask_maker = self._masks.locate(resets.STEP_MASK, worlds)
         if isinstance(actions, Mapping):
             actions = self._read_actions(actions)
+        native = self._native
         if out is None and self._pooled:
-            given = actions if self._actions.is_native(actions) else self._actions.host(actions)
-            results: Outputs = self._native.step_some_numpy(given, flat, mask)
+            results: Outputs | None = None
+            try:  # as in step_arrays
+                results = native.step_some_numpy(actions, flat, mask)
+            except (TypeError, ValueError):
+                if self._actions.is_native(actions):
+                    raise
+            if results is None:
+                results = native.step_some_numpy(self._actions.host(actions), flat, mask)
         else:
             address, kind, kept, maker = self._actions.locate(actions)
             addresses, results = self._destination(flat, out)
-            native = self._native
             self._streams.enqueue(
                 lambda on: native.step_some(address, kind, addresses, on, mask),
                 stream,

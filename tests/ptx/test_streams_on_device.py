@@ -53,6 +53,9 @@ def test_actions_and_masks_of_other_streams(device: Any) -> None:
         assert written.__cuda_array_interface__["stream"] == stream.ptr
         found = twins.gpu.reset(mask=written)
         twins.compare(twins.cpu.reset(mask=mask), found, "reset")
+        actions = np.array(twins.cpu.sample_actions(seed=3))
+        found = twins.gpu.step(twins.moved(actions), worlds=written)
+        twins.compare(twins.cpu.step(actions, worlds=mask), found, "step")
     twins.compare_worlds()
     twins.close()
 
@@ -107,6 +110,32 @@ def test_100_replays_are_100_steps(device: Any, key: str, mode: str, reuse: bool
     assert ends > 0 or key == "CovidEconomy"
     twins.compare_worlds()
     twins.call("step", twins.call("sample_actions", seed=1))  # and on without a graph
+    twins.close()
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+@pytest.mark.parametrize("key", ENVIRONMENTS)
+def test_replays_step_the_worlds_that_the_mask_then_names(device: Any, key: str, mode: str) -> None:
+    name, options = ENVIRONMENTS[key]
+    if key != "CovidEconomy":
+        options = {**options, "max_episode_steps": 4}
+    worlds = 2 if key == "CovidEconomy" else WORLDS
+    twins = simulators(device, name, worlds, autoreset_mode=mode, **options)
+    twins.call("reset", seed=1)
+    actions = np.array(twins.cpu.sample_actions(seed=1))
+    mask = np.arange(worlds) % 3 == 0
+    twins.call("step", actions, worlds=mask)
+    there, named = twins.moved(actions), twins.moved(mask.view(np.uint8))
+    with device.capture() as graph:
+        outputs = twins.gpu.step(there, worlds=named)
+    for step in range(20):
+        actions = np.array(twins.cpu.sample_actions(seed=1))
+        mask = np.roll(mask, 1) if step != 7 else np.zeros(worlds, bool)
+        mask = mask if step != 8 else np.arange(worlds) % 2 == 0
+        there[...], named[...] = twins.moved(actions), twins.moved(mask.view(np.uint8))
+        graph.replay()
+        twins.compare(twins.cpu.step(actions, worlds=mask), outputs, f"replay {step}")
+    twins.compare_worlds()
     twins.close()
 
 

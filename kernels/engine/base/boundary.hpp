@@ -51,8 +51,9 @@ struct Words<Ends> {
   static constexpr const char* at[] = {"agent", "world"};
 };
 
-/// Whether a step is one of all worlds, or of some.
-enum class Stepping { all, some };
+/// Whether a step may leave out worlds that are over: a step of some worlds may, unless the next
+/// episode begins within the step that ends one.
+enum class Waiting { none, some };
 
 /// Element types that cross the boundary.
 enum class Type {

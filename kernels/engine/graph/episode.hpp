@@ -45,10 +45,7 @@ struct Life {
     return (progress.over != 0) & (w.engine().shared->autoreset == Autoreset::same_step) &&
            stepped(w);
   }
-  /// Left out of a step of some worlds after its end: it repeats its flags, as a frozen one does.
-  static GE_FN bool left_over(const W& w, const Progress& progress) {
-    return (progress.over != 0) && !stepped(w);
-  }
+  static GE_FN bool left_out(const W& w) { return !stepped(w); }
   /// Whether this step reports an agent's end, so that its last observation is shown.
   static GE_FN bool reports_end(const W& w, const Progress& progress, const Verdict& verdict) {
     bool reports = verdict.any_ended != 0;
@@ -302,11 +299,17 @@ struct Sewn {
            Stages<Each<&L::finish_agent>, Reduce<&L::presence, AnyOf, &L::finish_world>>{};
   }
   static consteval auto report() {
-    return in_mode<Stepping::some>(when<&L::left_over>(Stages<Each<&L::repeat_flags>>{})) +
-           end_with_world() + write_parts(roles_of<S>{}) + write<kReward, &L::reward>() +
-           write<kTerminated, &L::terminated>() + write<kTruncated, &L::truncated>() +
-           write<kEnded, &L::ended>() + write<kEpisodeReturn, &L::episode_return>() +
+    return repeat_flags() + end_with_world() + write_parts(roles_of<S>{}) +
+           write<kReward, &L::reward>() + write<kTerminated, &L::terminated>() +
+           write<kTruncated, &L::truncated>() + write<kEnded, &L::ended>() +
+           write<kEpisodeReturn, &L::episode_return>() +
            write<kEpisodeLength, &L::episode_length>() + write_objective(roles_of<S>{});
+  }
+  /// A world that a step of some worlds leaves out after its end repeats its flags, as a frozen one
+  /// does. Few are over, so that is asked first.
+  static consteval auto repeat_flags() {
+    return in_mode<Waiting::some>(
+        when<&L::over>(when<&L::left_out>(Stages<Each<&L::repeat_flags>>{})));
   }
   /// The only agent of a world always ends with it.
   static consteval auto end_with_world() {

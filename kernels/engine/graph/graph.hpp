@@ -145,8 +145,8 @@ struct WhenRunning {};
 /// executor runs these beside them, is as before when it ends.
 template <class... S>
 struct WhenStepped {};
-/// Runs the inner stages if the simulator was made with this Autoreset or Ends, or in a step of all
-/// worlds or of some.
+/// Runs the inner stages if the simulator was made with this Autoreset or Ends, or if a step is of
+/// this kind (Waiting).
 template <auto kChoice, class... S>
 struct InMode {};
 /// Run the inner stages while all parameters that may vary have their defaults in all worlds, and

@@ -208,8 +208,9 @@ GE_FN bool has_choice(const Shared<S>& shared, Varying varying) {
 }
 
 template <class S>
-GE_FN bool has_choice(const Shared<S>& shared, Stepping stepping) {
-  return (shared.step_mask != nullptr) == (stepping == Stepping::some);
+GE_FN bool has_choice(const Shared<S>& shared, Waiting waiting) {
+  const bool some = shared.step_mask != nullptr && shared.autoreset != Autoreset::same_step;
+  return some == (waiting == Waiting::some);
 }
 
 /// Agents of each world.
