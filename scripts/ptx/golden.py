@@ -9,8 +9,9 @@ first (target `cuda_ptx`, which needs nvcc and no GPU). A run that has passed wi
 and hashes is not repeated; `--anew` repeats it. Each environment is run with the lanes and the
 schedule that the engine chooses, and again with the flat schedule if it has one; `--all-ways` adds
 every number of lanes that is compiled, any order of blocks and warps, memory that holds NaN, races,
-and plain launches. Only there does a step wait for a copy of its actions; in all other ways the
-kernels of several steps follow one another, and each may begin before the one in front has ended.
+plain launches, and steps in two parts. Only with plain launches does a step wait for a copy of its
+actions; in all other ways the kernels of several steps follow one another, and each may begin
+before the one in front has ended.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class Way:
     settings: dict[str, str] = field(default_factory=dict, hash=False)  # GPU_ENVS_PTX_...
     clears: bool = False  # final rows in the same arrays
     in_a_row: int = golden_cases.IN_A_ROW  # calls with nothing between them
+    parts: int = 1  # calls that a step is taken in, each of some worlds
 
 
 OWN = Way("as the engine chooses")
@@ -58,6 +60,8 @@ ALL_WAYS = (
     *(Way(f"{lanes} lanes", {"lanes": lanes, "schedule": "group"}) for lanes in LANES),
     FLAT,
     Way("plain launches", {"dependent_launch": False}, clears=True, in_a_row=1),
+    Way("two parts", parts=2),
+    Way("two parts, flat", {"schedule": "flat"}, parts=2),
     Way("any order", settings={"SHUFFLE": "7"}),
     Way("any order, NaN", settings={"SHUFFLE": "11", "POISON": "0x7fc00001"}),
     Way("races", settings={"RACES": "1"}),
@@ -123,7 +127,7 @@ def run(stem: str, way: Way, folder: Path) -> Result:
             if way.options and any(text in str(problem) for text in NOT_BUILT):
                 continue
             raise
-        hashes = simulator.golden(case.steps, case.seed, way.clears, way.in_a_row)
+        hashes = simulator.golden(case.steps, case.seed, way.clears, way.in_a_row, way.parts)
         simulator.close()
         found.runs += 1
         if tuple(hashes) != case.hashes:
@@ -138,7 +142,8 @@ def proof_of(stem: str, way: Way, folder: Path) -> str:
     names = {case.id for case in cases_of(stem, folder)}
     files = [_module(stem), places.engine_file(places.PTX), places.bindings_file(places.PTX)]
     files += [places.runtime_file(places.PTX)]
-    shown = [way.name, str(way.options), str(way.settings), str(way.clears), str(way.in_a_row)]
+    calls = f"{way.clears} {way.in_a_row} {way.parts}"
+    shown = [way.name, str(way.options), str(way.settings), calls]
     text = (folder / f"{stem}.txt").read_text(encoding="utf-8")
     data = [said for name in sorted(names) for said in _data(name)]
     built = [labels.content_hash(file) for file in files]
