@@ -1,5 +1,6 @@
-// Filling in a Setup, on the host, once per simulator: kinds of bodies with the mass, centre and
-// inertia of their shapes, coefficients of pairs, and the solver's constants.
+// Filling in a Setup: kinds of bodies with the mass, centre and inertia of their shapes,
+// coefficients of pairs, and the solver's constants. On the host, once per simulator; masses,
+// coefficients and gravity on any machine, where they differ by world.
 #pragma once
 
 #include "physics/bodies.hpp"
@@ -8,7 +9,7 @@ namespace ge::physics {
 
 /// Inertia about the origin, and its inverse. Its products xy and xz are zero for all shapes here.
 /// [xx 0 0; 0 yy yz; 0 yz zz]: the inverse is 1/xx beside that of a 2x2 block. [kg m^2]
-inline void set_inertia(Kind& kind, double xx, double yy, double zz, double yz = 0) {
+GE_FN void set_inertia(Kind& kind, double xx, double yy, double zz, double yz = 0) {
   const double determinant = yy * zz - yz * yz;
   const double inertia[6] = {xx, yy, zz, 0, 0, yz};
   const double inverse[6] = {1 / xx, zz / determinant, yy / determinant, 0, 0, -yz / determinant};
@@ -26,43 +27,39 @@ inline Kind shape_kind(Shape shape, double x, double y, double z) {
   return kind;
 }
 
-/// Half extents: m ((2y)^2 + (2z)^2) / 12 = m (y^2 + z^2) / 3.
-inline Kind box_kind(double x, double y, double z, double mass) {
-  Kind kind = shape_kind(kBox, x, y, z);
-  kind.inverse_mass = float(1 / mass);
-  set_inertia(kind, mass * (y * y + z * z) / 3, mass * (x * x + z * z) / 3,
-              mass * (x * x + y * y) / 3);
-  return kind;
-}
-
-/// A prism over a right triangle: run L along y, height H at its far end. About the centroid the
-/// triangle's second moments are L^2/18, H^2/18 and L H/36.
-inline Kind wedge_kind(double half_width, double run, double height, double mass) {
+/// A prism over a right triangle: run L along y, height H at its far end.
+inline Kind wedge_shape(double half_width, double run, double height) {
   Kind kind = shape_kind(kWedge, half_width, run, height);
   const Corner slope = wedge_slope(run, height);
   kind.slope[0] = slope.y, kind.slope[1] = slope.z;
-  const double x = half_width * half_width / 3, y = run * run / 18, z = height * height / 18;
   // No corner is farther from the centroid than two thirds of run and of height at once.
   kind.bound = float(ge::sqrt(half_width * half_width + 4 * (run * run + height * height) / 9));
-  kind.inverse_mass = float(1 / mass);
-  // A product of inertia is minus the moment: I_yz = -sum of m y z.
-  set_inertia(kind, mass * (y + z), mass * (x + z), mass * (x + y), -mass * run * height / 36);
   return kind;
 }
-
-inline Kind sphere_kind(double radius, double mass) {
-  Kind kind = shape_kind(kSphere, radius, 0, 0);
-  kind.inverse_mass = float(1 / mass);
-  const double inertia = 0.4 * mass * radius * radius;
-  set_inertia(kind, inertia, inertia, inertia);
-  return kind;
-}
-
 /// A cylinder along z between two half spheres.
-inline Kind capsule_kind(double radius, double half_length, double mass) {
+inline Kind capsule_shape(double radius, double half_length) {
   Kind kind = shape_kind(kCapsule, radius, 0, half_length);
   kind.bound = float(radius + half_length);
-  kind.inverse_mass = float(1 / mass);
+  return kind;
+}
+
+/// Half extents: m ((2y)^2 + (2z)^2) / 12 = m (y^2 + z^2) / 3.
+GE_FN void set_box_inertia(Kind& kind, double x, double y, double z, double mass) {
+  set_inertia(kind, mass * (y * y + z * z) / 3, mass * (x * x + z * z) / 3,
+              mass * (x * x + y * y) / 3);
+}
+/// About the centroid the triangle's second moments are L^2/18, H^2/18 and L H/36.
+GE_FN void set_wedge_inertia(Kind& kind, double half_width, double run, double height,
+                             double mass) {
+  const double x = half_width * half_width / 3, y = run * run / 18, z = height * height / 18;
+  // A product of inertia is minus the moment: I_yz = -sum of m y z.
+  set_inertia(kind, mass * (y + z), mass * (x + z), mass * (x + y), -mass * run * height / 36);
+}
+GE_FN void set_sphere_inertia(Kind& kind, double radius, double mass) {
+  const double inertia = 0.4 * mass * radius * radius;
+  set_inertia(kind, inertia, inertia, inertia);
+}
+GE_FN void set_capsule_inertia(Kind& kind, double radius, double half_length, double mass) {
   const double r = radius, l = 2 * half_length;
   // By volume, pi r^2 l to 4 pi r^3 / 3.
   const double cylinder = mass * l / (l + 4 * r / 3), ball = mass - cylinder;
@@ -71,7 +68,36 @@ inline Kind capsule_kind(double radius, double half_length, double mass) {
   const double across = cylinder * (l * l / 12 + r * r / 4) +
                         ball * (0.4 * r * r + half_length * half_length + 0.75 * r * half_length);
   set_inertia(kind, across, across, cylinder * r * r / 2 + ball * 0.4 * r * r);
+}
+/// Gives a kind with the shape of a body its mass [kg], from its measures.
+GE_FN void set_mass(Kind& kind, double mass) {
+  const double x = kind.half[0], y = kind.half[1], z = kind.half[2];
+  kind.inverse_mass = float(1 / mass);
+  if (kind.shape == kBox)
+    set_box_inertia(kind, x, y, z, mass);
+  else if (kind.shape == kWedge)
+    set_wedge_inertia(kind, x, y, z, mass);
+  else if (kind.shape == kSphere)
+    set_sphere_inertia(kind, x, mass);
+  else
+    set_capsule_inertia(kind, x, z, mass);
+}
+
+GE_FN Kind with_mass(Kind kind, double mass) {
+  set_mass(kind, mass);
   return kind;
+}
+inline Kind box_kind(double x, double y, double z, double mass) {
+  return with_mass(shape_kind(kBox, x, y, z), mass);
+}
+inline Kind wedge_kind(double half_width, double run, double height, double mass) {
+  return with_mass(wedge_shape(half_width, run, height), mass);
+}
+inline Kind sphere_kind(double radius, double mass) {
+  return with_mass(shape_kind(kSphere, radius, 0, 0), mass);
+}
+inline Kind capsule_kind(double radius, double half_length, double mass) {
+  return with_mass(capsule_shape(radius, half_length), mass);
 }
 
 /// Turns about z only. A post stands on one point; else it slides on its corners.
@@ -79,11 +105,11 @@ inline void make_upright(Kind& kind, bool post = true) {
   kind.upright = post ? 1 : 2;
 }
 
-inline void set_friction(Setup& s, int a, int b, double coefficient) {
+GE_FN void set_friction(Setup& s, int a, int b, double coefficient) {
   s.friction[pair_of(uint32_t(a), uint32_t(b))] = float(coefficient);
   s.friction[pair_of(uint32_t(b), uint32_t(a))] = float(coefficient);
 }
-inline void set_restitution(Setup& s, int a, int b, double coefficient) {
+GE_FN void set_restitution(Setup& s, int a, int b, double coefficient) {
   s.restitution[pair_of(uint32_t(a), uint32_t(b))] = float(coefficient);
   s.restitution[pair_of(uint32_t(b), uint32_t(a))] = float(coefficient);
 }
@@ -116,11 +142,21 @@ inline int rounds_of(double time_step, int substeps) {
   return rounds;
 }
 
+/// The constants that follow from gravity, of a setup whose steps are known.
+GE_FN void set_gravity(Setup& s, double gravity, double scale) {
+  const double time_step = s.time_step, h = time_step / s.substeps;
+  s.gravity = float(gravity);
+  // Twice the speed that gravity adds in a substep, or bodies that barely left the ground would
+  // hop.
+  s.bounce_speed = float(2 * gravity * h);
+  // Less than half a step's fall, or a dropped body might sleep in the air.
+  s.quiet_speed = float(ge::min(0.02 * scale, 0.5 * gravity * time_step));
+}
+
 /// The constants that follow from the step; sizes in units of `scale` [m], half the size of a
 /// typical body. Springs are as stiff as the substep allows: a quarter of its rate.
 inline void finish(Setup& s, double time_step, int substeps, double gravity, double scale = 1) {
   const double h = time_step / substeps, rate = 1 / h;
-  s.gravity = float(gravity);
   s.time_step = float(time_step);
   s.substep = float(h);
   s.substeps = substeps;
@@ -133,9 +169,6 @@ inline void finish(Setup& s, double time_step, int substeps, double gravity, dou
   s.hard_contact = soft(0.5 * rate, 10, h);
   s.joint = soft(rate, 1, h);
   s.push = float(5 * scale);
-  // Twice the speed that gravity adds in a substep, or bodies that barely left the ground would
-  // hop.
-  s.bounce_speed = float(2 * gravity * h);
   // So that nothing moves beyond the reach within a substep.
   s.top_speed = float(ge::min(30.0, 0.3 * scale * rate));
   s.top_spin = 50;
@@ -146,10 +179,9 @@ inline void finish(Setup& s, double time_step, int substeps, double gravity, dou
   s.edge_margin = float(0.02 * scale);
   s.step_height = float(0.05 * scale);
   s.match = float(0.5 * scale);
-  // Less than half a step's fall, or a dropped body might sleep in the air.
-  s.quiet_speed = float(ge::min(0.02 * scale, 0.5 * gravity * time_step));
   s.quiet_steps = 12;
   s.kinds[0].shape = kFloor;
+  set_gravity(s, gravity, scale);
 }
 
 }  // namespace ge::physics

@@ -62,10 +62,11 @@ template <class M>
 GE_FN Floats level_to_statics(const WorldOf<M>& w, const Rays<Floats>& rays, Floats nearest) {
   using Statics = typename M::Physics::Statics;
   const Floats over_x = inverse(rays.direction.x), over_y = inverse(rays.direction.y);
+  const Setup& s = setup_of<M>(w);
   const int walls = row_count<Statics>(w);
   for (int k = 0; k < walls; ++k) {
     const Static wall = get<Statics, Static>(w, k);
-    const Kind& kind = setup_of<M>(w).kinds[wall.kind];
+    const Kind& kind = s.kinds[wall.kind];
     if (kind.shape == kPlane)
       nearest = min(nearest,
                     hit_distance<false, set_of_shapes(kPlane)>(rays, placed(kind, wall), nearest));

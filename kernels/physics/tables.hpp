@@ -14,6 +14,8 @@
 //     using Schema = ...;                                  // its tables include Physics::all
 //     using Physics = physics::Tables<17, 30, 6, 160, 48, Owner>;
 //     static GE_FN const physics::Setup& setup(const Params& p) { return p.physics; }
+//     // Where masses, friction or gravity differ by world, also
+//     static GE_FN const physics::Setup& setup(const World<Schema>& w);
 //     // Shapes of its bodies; without it, any. What it does not name is not compiled.
 //     static constexpr ShapeSet body_shapes = set_of_shapes(kBox, kWedge);
 //   };
@@ -300,9 +302,13 @@ inline constexpr ShapeSet kBodyShapes = [] {
     return kAnyShape;
 }();
 inline constexpr ShapeSet kStaticShapes = set_of_shapes(kBox, kPlane);
+/// A reference, unless worlds with parameters of their own are interleaved.
 template <class M>
-GE_FN const Setup& setup_of(const WorldOf<M>& w) {
-  return M::setup(w.params());
+GE_FN decltype(auto) setup_of(const WorldOf<M>& w) {
+  if constexpr (requires { M::setup(w); })
+    return M::setup(w);
+  else
+    return M::setup(w.params());
 }
 
 }  // namespace ge::physics

@@ -6,6 +6,8 @@ values of their own has its steps, to the bit.
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,18 +29,27 @@ every_marked = pytest.mark.parametrize("name", MARKED)
 every_mode = pytest.mark.parametrize("mode", MODES)
 
 
-def _ends(field: dict[str, Any], settings: dict[str, Any]) -> tuple[float, float]:
+@cache
+def _usual(name: str) -> dict[str, Any]:
+    """Return the parameters that the tests play with."""
+    with closing(gpu_envs.Simulator(name, 1, device="cpu", **short(name))) as simulator:
+        return dict(simulator.parameters)
+
+
+def _ends(name: str, field: dict[str, Any]) -> tuple[float, float]:
     """Return two values of a parameter, near the one that the tests play with."""
-    usual = settings.get(field["name"], field["default"])
+    usual = _usual(name)[field["name"]]
+    # Where -1 stands for another number, the lowest is above it.
+    low = max(field["low"], 0) if field["default"] == field["low"] == -1 else field["low"]
     step = 1 if field["type"] == "int32" else 0.2 * abs(usual) or 0.05 * min(1, field["high"])
-    return max(usual - step, field["low"]), min(usual + step, field["high"])
+    return max(usual - step, low), min(usual + step, field["high"])
 
 
 def _ranges(name: str, settings: dict[str, Any]) -> dict[str, gpu_envs.core.ranges.Range]:
     """Return a range for as many parameters as can have one together."""
     chosen: dict[str, Any] = {}
     for field in VARYING[name]:
-        trial = {**chosen, field["name"]: gpu_envs.uniform(*_ends(field, settings))}
+        trial = {**chosen, field["name"]: gpu_envs.uniform(*_ends(name, field))}
         try:
             gpu_envs.Simulator(name, 1, device="cpu", **{**settings, **trial}).close()
         except ValueError:  # beyond a relation to another parameter
@@ -121,7 +132,7 @@ def test_draws_depend_on_seed_world_and_episode_alone(make_simulator, name) -> N
     assert len(set(drawn_values)) == len(drawn_values)
     for field in VARYING[name]:
         if field["name"] in ranges:
-            low, high = (np.float32(end) for end in _ends(field, settings))
+            low, high = (np.float32(end) for end in _ends(name, field))
             column = [own[field["name"]] for episodes in seen.values() for own in episodes]
             assert low <= min(column) <= max(column) <= high
             assert len(set(column)) > 1
@@ -157,7 +168,7 @@ def test_a_value_that_is_set_acts_as_described_and_stays(make_simulator, name) -
     settings = short(name)
     field = next(f for f in VARYING[name] if f["name"] in _ranges(name, settings))
     parameter = field["name"]
-    low, high = _ends(field, settings)
+    low, high = _ends(name, field)
     options = {**settings, "autoreset_mode": "Disabled"}
     simulator = make_simulator(name, WORLDS, varies=(parameter,), **options)
     simulator.reset(seed=1)
@@ -165,7 +176,7 @@ def test_a_value_that_is_set_acts_as_described_and_stays(make_simulator, name) -
     simulator.reset(options={parameter: [low] * WORLDS, "reset_mask": np.arange(WORLDS) == 2})
     simulator.reset()
     kind = np.dtype(field["type"]).type
-    usual = settings.get(parameter, field["default"])
+    usual = _usual(name)[parameter]
     wanted = [kind(usual), kind(high), kind(low), kind(high), kind(usual)]
     assert simulator.get(f"world.{parameter}")[:, 0].tolist() == [x.item() for x in wanted]
     alone = make_simulator(name, 1, first_world=1, **{**options, parameter: high})

@@ -236,3 +236,59 @@ def test_bodies_laid_into_each_other_are_parted_gently(make_simulator: Make) -> 
     assert np.isfinite(simulator.get("bodies.position")).all()
     assert simulator.get("bodies.position")[0, present, 2].min() > 0.5
     assert fastest < 10
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"box_count_low": 9}, "box_count_low is above box_count_high"),
+        ({"division_count_low": 6}, "division_count_low is above division_count_high"),
+        ({"cut_count_high": 3}, "cut_count_low is above cut_count_high"),
+        ({"division_count_high": 8, "cut_count_high": 12}, "more walls than are possible"),
+        ({"door_width": 9.5}, "door_width must be at most a quarter of arena_size"),
+        ({"cut_width": [5, 9.5]}, "cut_width must be at most a quarter of arena_size.*world 1"),
+        ({"box_mass": -1}, "'box_mass' must be a number from 0.001 to 1000"),
+        ({"agent_mass": 0}, "'agent_mass' must be a number from 0.001 to 1000"),
+    ],
+)
+def test_changes_that_do_not_fit_are_refused(
+    make_simulator: Make, change: dict[str, Any], message: str
+) -> None:
+    simulator = make_simulator("HideSeek-v0", WORLDS, varies=list(change))
+    simulator.reset(seed=1)
+    before = simulator.save()
+    with pytest.raises(ValueError, match=message):
+        simulator.set_parameters(**change)
+    assert simulator.save() == before
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"grab_reach": [1.0, 4.0]},
+        {"agent_friction": [0.0, 0.9]},
+        {"sight_half_angle": [0.4, 3.0]},
+        {"box_count_low": [0, 6]},
+    ],
+)
+@pytest.mark.parametrize("profile", ["fixed", "openai"])
+def test_what_is_left_to_a_parameter_follows_it_in_each_world(
+    make_simulator: Make, parameters: dict[str, list[float]], profile: str
+) -> None:
+    options: dict[str, Any] = {"profile": profile, "preparation_steps": 3}
+    batch = make_simulator("HideSeek-v0", WORLDS, **options, **parameters)
+    own = [{name: value[world] for name, value in parameters.items()} for world in range(WORLDS)]
+    alone = [
+        make_simulator("HideSeek-v0", 1, first_world=world, **options, **own[world])
+        for world in range(WORLDS)
+    ]
+    for simulator in (batch, *alone):
+        simulator.reset(seed=5)
+    random = np.random.default_rng(2)
+    shape = (30, WORLDS, batch.agents_per_world, 5)
+    for actions in random.integers(0, [11, 11, 11, 2, 2], shape, np.int32):
+        seen = batch.step(actions)
+        for world, simulator in enumerate(alone):
+            one = simulator.step(actions[world : world + 1])
+            np.testing.assert_array_equal(seen.obs[world], one.obs[0])
+            np.testing.assert_array_equal(seen.reward[world], one.reward[0])

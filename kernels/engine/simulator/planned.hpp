@@ -181,7 +181,7 @@ class PlannedSimulator : public Machine {
         put_number(info.type, reinterpret_cast<char*>(&varied) + info.offset, one.numbers[0]);
       }
       if (this->varied_.problem != nullptr)
-        refuse_problem("parameter", this->varied_.problem(&varied));
+        refuse_problem("parameter", this->varied_.problem(&varied, &plan_.params_));
       static_cast<varied_of<S>&>(plan_.settings_) = varied;
       share_common();
       plan_.write_values();
@@ -210,7 +210,10 @@ class PlannedSimulator : public Machine {
           derive<S>(*static_cast<const V*>(varied), *static_cast<const held_of<S>*>(params));
     };
     if constexpr (has_problem<S>)
-      facts.problem = [](const void* varied) { return static_cast<const V*>(varied)->problem(); };
+      facts.problem = [](const void* varied, const void* params) {
+        return problem_of<S>(*static_cast<const V*>(varied),
+                             *static_cast<const held_of<S>*>(params));
+      };
   }
   /// What rules read while nothing varies.
   GE_COLD void share_common() {

@@ -68,7 +68,13 @@ struct ListColumns : ColumnList {
   }
   template <class T, class C>
   GE_COLD void column(int64_t at) {
-    if constexpr (is_own<T>) return own_column<T, C>(at);
+    if constexpr (is_own<T>)
+      own_column<T, C>(at);
+    else
+      table_column<T, C>(at);
+  }
+  template <class T, class C>
+  GE_COLD void table_column(int64_t at) {
     if constexpr (!in_scratch<T, C>)
       check_fields<C, Tables>(
           std::make_index_sequence<std::tuple_size_v<decltype(C::describe())>>{});
@@ -91,7 +97,8 @@ struct ListColumns : ColumnList {
     LiveRows live;
     live.fixed = rows_of<T>(params);
     std::vector<FieldInfo> infos;
-    if (is_named && live.fixed > 0) infos = field_infos<C>();
+    if constexpr (is_named)
+      if (live.fixed > 0) infos = field_infos<C>();
     component(table_name<T>(), {at, int64_t(sizeof(C)), unit_of<C>}, live.fixed, live, infos);
   }
 };

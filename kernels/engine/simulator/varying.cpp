@@ -78,7 +78,7 @@ Range range_at(const VariedFacts& facts, const char* own, int place) {
 
 void refuse_problem_of(const VariedFacts& facts, const char* varied, int64_t world) {
   if (facts.problem == nullptr) return;
-  const char* const problem = facts.problem(varied);
+  const char* const problem = facts.problem(varied, facts.params);
   if (problem != nullptr)
     refuse(std::string("parameters: ") + problem +
            (world < 0 ? "" : " (world " + std::to_string(world) + ")"));

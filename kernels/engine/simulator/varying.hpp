@@ -21,7 +21,7 @@ struct VariedFacts {
   /// What follows from parameters, into a Derived.
   void (*derive)(void* derived, const void* varied, const void* params) = nullptr;
   /// What is wrong with a combination of them; null: nothing.
-  const char* (*problem)(const void* varied) = nullptr;
+  const char* (*problem)(const void* varied, const void* params) = nullptr;
   const void* params = nullptr;
 
   const FieldInfo& field(const std::string& name) const;

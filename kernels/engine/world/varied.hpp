@@ -7,9 +7,11 @@
 //     static constexpr auto describe() {
 //       return fields(field("force", &Varied::force, "force of a push").in("N").within(0, 1e3));
 //     }
-//     const char* problem() const;  // optional: what no single field can refuse
 //   };
 //   struct Settings : Varied { ... };
+//
+// What no single field can refuse, `static const char* problem(const Varied&, const Params&)` of
+// the Schema does, or, where nothing else decides, `const char* problem() const` of Varied.
 //
 // Rules read `w.varied().force`. Where they need something that follows from several parameters,
 // the Schema has `struct Derived` and `static GE_FN Derived derive(const Varied&, const Params&)`,
@@ -93,7 +95,18 @@ GE_FN derived_of<S> derive([[maybe_unused]] const varied_of<S>& varied,
 
 /// Whether some combinations of the parameters are refused; and why one is, or null.
 template <class S>
-inline constexpr bool has_problem = requires(const varied_of<S>& varied) { varied.problem(); };
+inline constexpr bool has_problem = requires(const varied_of<S>& varied) {
+  varied.problem();
+} || requires(const varied_of<S>& varied, const typename S::Params& params) {
+  S::problem(varied, params);
+};
+template <class S>
+const char* problem_of(const varied_of<S>& varied, [[maybe_unused]] const held_of<S>& params) {
+  if constexpr (requires { S::problem(varied, params); })
+    return S::problem(varied, params);
+  else
+    return varied.problem();
+}
 
 // ---- ranges
 

@@ -377,6 +377,17 @@ class World {
       if (cells_.own == nullptr) return cells_.shared->derived;
     return load_words<Derived>(cells_.own + cells_.own_lane() * unit_of<Derived>, Cells::B);
   }
+  /// The same without a copy where worlds are not interleaved, for a Derived of many numbers.
+  GE_FN std::conditional_t<Cells::B == 1, const Derived&, Derived> varied_in_place() const {
+    static_assert(has_varied<S>, "GE: this Schema has no Varied");
+    if constexpr (Cells::B > 1) {
+      return varied();
+    } else {
+      if constexpr (kOnLanes)
+        if (cells_.own == nullptr) return cells_.shared->derived;
+      return *reinterpret_cast<const Derived*>(cells_.own);
+    }
+  }
   /// What all worlds share: `w.assets().levels[k]`.
   GE_FN const typename AssetsOf<S>::type& assets() const { return cells_.shared->assets; }
   /// Options of the current reset; their defaults in a reset that the life cycle begins.

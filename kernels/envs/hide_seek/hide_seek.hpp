@@ -8,9 +8,9 @@
 //   rules from  "Emergent Tool Use From Multi-Agent Autocurricula" (Baker et al. 2020) and its
 //               batch version for GPUs (Shacklett et al., SIGGRAPH 2023): `profile`
 //
-// Parts: settings.hpp and presets.hpp (what a user sets and what becomes of it), tables.hpp (what
-// there is), level.hpp and layout.hpp (levels, drawn and by hand), rules.hpp, sight.hpp and
-// observe.hpp, scene.hpp, text.hpp and keys.hpp (for people).
+// Parts: settings.hpp, presets.hpp and derived.hpp (what a user sets and what becomes of it),
+// tables.hpp (what there is), level.hpp and layout.hpp (levels, drawn and by hand), rules.hpp,
+// sight.hpp and observe.hpp, scene.hpp, text.hpp and keys.hpp (for people).
 #pragma once
 
 #include "envs/hide_seek/keys.hpp"

@@ -130,7 +130,7 @@ inline void read_body_words(TextLine& line, const std::string& thing, bool uprig
 
 inline void read_body(Layout& scene, TextLine& line, const std::string& thing, uint32_t kind) {
   const Params& p = scene.p;
-  const physics::Kind& shape = p.physics.kinds[kind];
+  const physics::Kind& shape = p.shapes.kinds[kind];
   LaidBody& body = scene.new_body(line, thing, kind);
   body.pose.position[0] = laid_number(line, "x");
   body.pose.position[1] = laid_number(line, "y");
@@ -240,7 +240,7 @@ inline void read_scene(Layout& scene, const std::string& name) {
       line.where = "debug:" + name;
       read_thing(scene, line);
     }
-    scale(scene, scene.p.physics.kinds[kCubeKind].half[0]);
+    scale(scene, scene.p.shapes.kinds[kCubeKind].half[0]);
     for (int k = 0; k < scene.options.body_count; ++k)  // agents stand, whatever their size
       if (scene.options.bodies[k].kind == kAgentKind)
         scene.options.bodies[k].pose.position[2] = agent_half(scene.p);

@@ -127,7 +127,7 @@ struct Levels {
     plan.add(part(first, at, first.end));
     plan.add(part(second, at, second.end));
     plan.add({1 - first.across, at, min(first.at, second.at), max(first.at, second.at), -1.0f, 0u});
-    cut_door(plan, plan.count - 1, plan.w.params().door, door_place);
+    cut_door(plan, plan.count - 1, plan.w.varied_in_place().door, door_place);
   }
 
   static GE_FN void divide(WallPlan& plan, int operation) {
@@ -153,12 +153,12 @@ struct Levels {
 
   /// Divisions and cuts in random order; an attempt counts whether or not it succeeds.
   static GE_FN void plan_rooms(WallPlan& plan) {
-    const Params& p = plan.w.params();
+    const Derived& v = plan.w.varied_in_place();
     begin_walls(plan, 1.0f);
     const Draw counts = plan.random(31, 0);
     int divisions =
-        p.division_low + int(counts.below(0, uint32_t(p.division_high - p.division_low + 1)));
-    int cuts = p.cut_low + int(counts.below(1, uint32_t(p.cut_high - p.cut_low + 1)));
+        v.division_low + int(counts.below(0, uint32_t(v.division_high - v.division_low + 1)));
+    int cuts = v.cut_low + int(counts.below(1, uint32_t(v.cut_high - v.cut_low + 1)));
     const int operations = divisions + cuts;
     for (int operation = 0; operation < operations; ++operation) {
       const Draw d = plan.random(operation, 0);
@@ -169,7 +169,7 @@ struct Levels {
         --cuts;
         const int k = int(d.below(1, uint32_t(plan.count)));
         const Segment wall = plan.get(k);
-        if (wall.end - wall.start > 3.0f * p.cut) cut_door(plan, k, p.cut, d.uniform(2));
+        if (wall.end - wall.start > 3.0f * v.cut) cut_door(plan, k, v.cut, d.uniform(2));
       }
     }
   }
@@ -179,7 +179,7 @@ struct Levels {
   /// The wall through a random cell, from wall to wall; of length 0 where it does not fit.
   static GE_FN Segment grid_wall(const WallPlan& plan, const Draw& d) {
     const Params& p = plan.w.params();
-    const float side = float(p.cells), door = p.door;
+    const float side = float(p.cells), door = plan.w.varied_in_place().door;
     const float along = float(d.below(2, uint32_t(p.cells))) + 0.5f;
     Segment wall{int32_t(d.below(0, 2)),
                  1.0f + float(d.below(1, uint32_t(p.cells - 1))),
@@ -212,10 +212,11 @@ struct Levels {
 
   static GE_FN void plan_grid(WallPlan& plan) {
     const Params& p = plan.w.params();
+    const Derived& v = plan.w.varied_in_place();
     begin_walls(plan, float(p.cells));
     const Draw counts = plan.random(31, 0);
     const int divisions =
-        p.division_low + int(counts.below(0, uint32_t(p.division_high - p.division_low + 1)));
+        v.division_low + int(counts.below(0, uint32_t(v.division_high - v.division_low + 1)));
     for (int operation = 0; operation < divisions; ++operation)
       for (int attempt = 0; attempt < 10; ++attempt) {
         const Segment wall = grid_wall(plan, plan.random(operation, attempt));
@@ -228,10 +229,10 @@ struct Levels {
     for (int k = 0; k < whole; ++k) {
       const Segment wall = plan.get(k);
       if (wall.door < 0.0f) continue;
-      plan.replace(k, part(wall, wall.start, wall.door), part(wall, wall.door + p.door, wall.end));
+      plan.replace(k, part(wall, wall.start, wall.door), part(wall, wall.door + v.door, wall.end));
     }
     // The first four are the border; without it the arena is open, and leaving it is fined.
-    if (counts.uniform(2) >= p.outer_wall_probability) {
+    if (counts.uniform(2) >= v.outer_wall_probability) {
       for (int k = 4; k < plan.count; ++k) plan.rows.set(k - 4, plan.get(k));
       plan.count -= 4;
     }
@@ -292,12 +293,12 @@ struct Levels {
       const bool quarters = (p.quarter_turns != 0) & (kind != kAgentKind);
       const float yaw =
           quarters ? float(d.below(2, 4)) * 0x1.921fb6p+0f : d.uniform(2) * p.turn_range;
-      const physics::Footprint print = physics::footprint_of(p.physics.kinds[kind], x, y, yaw);
+      const physics::Footprint print = physics::footprint_of(p.shapes.kinds[kind], x, y, yaw);
       free = g.is_free(print, row);
       // Set for failed tries too: a body that is kept stands at the last one.
       g.prints.set(row, print);
       Pose pose{};
-      physics::put(pose.position, {x, y, standing_height(p.physics.kinds[kind])});
+      physics::put(pose.position, {x, y, standing_height(p.shapes.kinds[kind])});
       physics::put(pose.orientation, physics::yaw_quat(yaw));
       g.poses.set(row, pose);
     }
@@ -306,11 +307,12 @@ struct Levels {
 
   static GE_FN BoxCounts count_boxes(const W& w) {
     const Params& p = w.params();
+    const Derived& v = w.varied_in_place();
     const Draw d = draw<"hide_seek_counts">(w, 0);
-    const int all = p.box_low + int(d.below(0, uint32_t(p.box_high - p.box_low + 1)));
-    const int spare = max(all - p.long_low, 0);
+    const int all = v.box_low + int(d.below(0, uint32_t(p.box_high - v.box_low + 1)));
+    const int spare = max(all - v.long_low, 0);
     const uint32_t choices = uint32_t(spare + (p.long_all != 0 ? 1 : 0));
-    return {all, min(min(all, p.long_low) + int(d.below(1, choices)), all)};
+    return {all, min(min(all, v.long_low) + int(d.below(1, choices)), all)};
   }
   /// Places rows `first` to `last`, exclusive; returns how many found no place. Those are left out,
   /// or stay at the last place tried where `keep`.
@@ -340,6 +342,7 @@ struct Levels {
                              Rows<Bodies, Body> bodies) {
     const Params& p = w.params();
     const BoxCounts boxes = count_boxes(w);
+    const int tries = w.varied_in_place().tries;
     level = Level{};
     const int attempts = p.overlaps != 0 ? 1 : kLevelAttempts;
     int homeless = 1;
@@ -355,20 +358,19 @@ struct Levels {
       level.walls = uint32_t(g.plan.count);
       ++level.attempts;
       if (p.overlaps != 0) {
-        place_rows(g, boxes, p.first_box, p.body_count, p.tries + 1, 0, true);
-        place_rows(g, boxes, 0, p.agent_count, p.tries + 1, 0, true);
+        place_rows(g, boxes, p.first_box, p.body_count, tries + 1, 0, true);
+        place_rows(g, boxes, 0, p.agent_count, tries + 1, 0, true);
         return;
       }
       if (attempt + 1 < attempts) {
-        homeless = place_rows(g, boxes, p.first_box, p.body_count, p.tries, attempt, false);
-        if (homeless == 0)
-          homeless = place_rows(g, boxes, 0, p.agent_count, p.tries, attempt, false);
+        homeless = place_rows(g, boxes, p.first_box, p.body_count, tries, attempt, false);
+        if (homeless == 0) homeless = place_rows(g, boxes, 0, p.agent_count, tries, attempt, false);
         continue;
       }
       // The last attempt: agents have to be somewhere, objects only where there is room.
-      level.dropped = uint32_t(place_rows(g, boxes, 0, p.agent_count, 40 * p.tries, attempt, true));
+      level.dropped = uint32_t(place_rows(g, boxes, 0, p.agent_count, 40 * tries, attempt, true));
       level.dropped +=
-          uint32_t(place_rows(g, boxes, p.first_box, p.body_count, 2 * p.tries, attempt, false));
+          uint32_t(place_rows(g, boxes, p.first_box, p.body_count, 2 * tries, attempt, false));
     }
   }
 

@@ -29,6 +29,10 @@ GE_FN int observation_elements(const Params& p) {
          p.ramp_count * (c.ramp + 1) + kRays;
 }
 
+/// In any world.
+inline int most_countdown(const Params& p) {
+  return kMostPreparation + p.extra_countdown;
+}
 inline void add_field(std::vector<FieldInfo>& fields, const char* name, int rows, int columns,
                       const char* doc, double low = -kUnbounded, double high = kUnbounded) {
   if (rows * columns == 0) return;
@@ -42,7 +46,7 @@ inline std::vector<FieldInfo> observation_fields(const Params& p) {
   const int others = p.agent_count - 1, boxes = p.box_slots, ramps = p.ramp_count;
   const bool openai = p.absolute != 0, own = p.own_fields != 0;
   if (!openai) {
-    add_field(all, "prep", 1, 1, "steps of the preparation that are left", 0, p.countdown);
+    add_field(all, "prep", 1, 1, "steps of the preparation that are left", 0, most_countdown(p));
     add_field(all, "team", 1, 1, "1: hider, 0: seeker", 0, 1);
   }
   add_field(all, "self", c.self, 1,
@@ -83,7 +87,7 @@ GE_FN int state_elements(const Params& p) {
 inline std::vector<FieldInfo> state_fields(const Params& p) {
   std::vector<FieldInfo> all;
   const int objects = kBodyColumns + 6;
-  add_field(all, "prep", 1, 1, "steps of the preparation that are left", 0, p.countdown);
+  add_field(all, "prep", 1, 1, "steps of the preparation that are left", 0, most_countdown(p));
   add_field(all, "agents", p.agent_count, kBodyColumns + 2,
             "position, orientation w, x, y, z, velocity, spin, 1 for hiders, 1 while holding");
   add_field(all, "boxes", p.box_slots, objects,
@@ -177,14 +181,14 @@ struct Views {
   static GE_FN bool holding(const W& w, int agent) {
     return get<Joints, Joint>(w, agent).type != physics::kNoJoint;
   }
-  /// The port counts down from one more than it freezes (Params::countdown). Unsigned numbers are
+  /// The port counts down from one more than it freezes (Derived::countdown). Unsigned numbers are
   /// compared before they are subtracted: the step may be beyond it.
   static GE_FN float prep_left(const W& w) {
-    const Params& p = w.params();
-    return float(int32_t(uint32_t(p.countdown) - min(w.step(), uint32_t(p.countdown))));
+    const uint32_t countdown = uint32_t(w.varied_in_place().countdown);
+    return float(int32_t(countdown - min(w.step(), countdown)));
   }
   static GE_FN float prep_share(const W& w) {
-    const uint32_t whole = uint32_t(w.params().preparation_steps);
+    const uint32_t whole = uint32_t(w.varied_in_place().preparation_steps);
     return w.step() >= whole ? 1.0f : float(int32_t(w.step())) / float(int32_t(whole));
   }
 
@@ -206,7 +210,7 @@ struct Views {
     const Pose pose = get<Bodies, Pose>(v.w, body);
     put_relative(v, pen, body, velocity.linear);
     if (!ramp) {
-      const physics::Kind& kind = kind_of(v.w.params(), get<Bodies, Body>(v.w, body));
+      const physics::Kind& kind = shape_of(v.w.params(), get<Bodies, Body>(v.w, body));
       pen.put(2.0f * kind.half[0]);
       pen.put(2.0f * kind.half[1]);
     }
@@ -257,7 +261,7 @@ struct Views {
     pen.put(-ahead.x);
     pen.put(physics::vec(velocity.linear));
     pen.put(velocity.angular[2]);
-    pen.put(physics::vec(kind_of(p, state).half) * (ramp ? 0.0f : 2.0f));
+    pen.put(physics::vec(shape_of(p, state).half) * (ramp ? 0.0f : 2.0f));
     const bool locked = (state.state & physics::kLocked) != 0;
     pen.put(flag(locked & (owner.agent == uint32_t(v.me + 1))));
     pen.put(flag(locked & (owner.team == team_of(p, v.me))));
@@ -361,7 +365,7 @@ struct Views {
     for (int body = p.first_box + squad.lane(); body < p.body_count; body += squad.size()) {
       Pen pen{row, objects + (body - p.first_box) * kObject, Senses<T>::is_there(w, body)};
       put_body(w, pen, body);
-      pen.put(extents(kind_of(p, get<Bodies, Body>(w, body))));
+      pen.put(extents(shape_of(p, get<Bodies, Body>(w, body))));
       pen.put(1.0f);
       const Owner owner = get<Bodies, Owner>(w, body);
       pen.put(flag(owner.team == kHiders));

@@ -157,6 +157,25 @@ inline void fill(Settings& s) {
   if (s.box_slots == kOpen) s.box_slots = max(s.box_count_high, 9);
 }
 
+/// The lowest value that a user may give a parameter; kOpen: any.
+constexpr double lowest_of(const Member& member) {
+  for (const Preset& preset : kPresets)
+    if (preset.member == member) return preset.lowest;
+  return member == Member(&S::box_count_low) ? 0 : kOpen;
+}
+/// A described parameter in a tuple, as one that may vary; of others nothing.
+template <class F>
+constexpr auto as_varied(const F& field) {
+  if constexpr (std::is_same_v<typename F::Owner, Varied>)
+    return fields(field.within(lowest_of(field.member), field.high));
+  else
+    return fields();
+}
+constexpr auto Varied::describe() {
+  return std::apply([](const auto&... f) { return std::tuple_cat(as_varied(f)...); },
+                    Settings::describe());
+}
+
 // ---- what does not go together
 
 inline void refuse_above(const char* low_name, int low, const char* high_name, int high) {
@@ -181,11 +200,9 @@ inline void check_level(const Settings& s) {
            " must be at least box_count_high=" + std::to_string(s.box_count_high));
   refuse_longer(s, "door_width", s.door_width, 4);
   refuse_longer(s, "cut_width", s.cut_width, 4);
-  // Four outer walls; a division adds four pieces, a cut one.
-  const int walls = 4 + 4 * s.division_count_high + s.cut_count_high;
-  if (walls > kMostWalls)
+  if (s.most_walls() > kMostWalls)
     refuse("division_count_high=" + std::to_string(s.division_count_high) + " and cut_count_high=" +
-           std::to_string(s.cut_count_high) + " can make " + std::to_string(walls) +
+           std::to_string(s.cut_count_high) + " can make " + std::to_string(s.most_walls()) +
            " walls, at most " + std::to_string(kMostWalls) + " are possible");
 }
 
@@ -209,70 +226,34 @@ inline void check_room(const Settings& s) {
   for (const auto& [name, size] : lengths) refuse_longer(s, name, size, 2);
 }
 
-// ---- bodies as physics sees them: shapes, masses, friction
+// ---- bodies as physics sees them: shapes here, masses and friction in derived.hpp
 
-inline void set_damping(physics::Kind& kind, float along, float lift, float spin) {
-  kind.damping[0] = along, kind.damping[1] = lift, kind.spin_damping = spin;
-}
-
-inline void make_kinds(const Settings& s, physics::Setup& setup) {
+inline void make_shapes(const Settings& s, physics::Setup& setup) {
   const ProfileRules& rules = kProfileRules[s.profile];
   physics::Kind* const kinds = setup.kinds;
   kinds[kWallKind] = physics::shape_kind(physics::kBox, 1, 1, 1);
   kinds[kPlaneKind] = physics::shape_kind(physics::kPlane, 0, 0, 0);
   const double half = 0.5 * s.box_size, agent = 0.5 * s.agent_size;
-  kinds[kCubeKind] = physics::box_kind(half, half, half, s.box_mass);
-  kinds[kLongKind] = physics::box_kind(0.5 * s.long_length, 0.5 * s.long_width, half, s.box_mass);
-  kinds[kRampKind] =
-      physics::wedge_kind(0.5 * s.ramp_width, s.ramp_run, s.ramp_height, s.ramp_mass);
+  kinds[kCubeKind] = physics::shape_kind(physics::kBox, half, half, half);
+  kinds[kLongKind] =
+      physics::shape_kind(physics::kBox, 0.5 * s.long_length, 0.5 * s.long_width, half);
+  kinds[kRampKind] = physics::wedge_shape(0.5 * s.ramp_width, s.ramp_run, s.ramp_height);
   kinds[kAgentKind] = rules.round_agents != 0
-                          ? physics::sphere_kind(agent, s.agent_mass)
-                          : physics::box_kind(agent, agent, agent, s.agent_mass);
+                          ? physics::shape_kind(physics::kSphere, agent, 0, 0)
+                          : physics::shape_kind(physics::kBox, agent, agent, agent);
   physics::make_upright(kinds[kAgentKind]);
   if (rules.upright != 0)
     for (const int kind : {int(kCubeKind), int(kLongKind), int(kRampKind)})
       physics::make_upright(kinds[kind], false);
-  set_damping(kinds[kAgentKind], s.agent_damping, s.agent_lift_damping, s.agent_spin_damping);
-  for (const int kind : {int(kCubeKind), int(kLongKind)})
-    set_damping(kinds[kind], s.box_damping, s.box_damping, s.box_damping);
-  set_damping(kinds[kRampKind], s.ramp_damping, s.ramp_damping, s.ramp_damping);
-}
-
-inline void make_friction(const Settings& s, physics::Setup& setup) {
-  for (int k = 0; k < physics::kKinds; ++k) {
-    physics::set_friction(setup, kAgentKind, k, s.agent_friction);
-    for (int other = 0; other < physics::kKinds; ++other)
-      physics::set_restitution(setup, k, other, s.restitution);
-  }
-  for (const int kind : {int(kCubeKind), int(kLongKind), int(kRampKind)}) {
-    const float floor = kind == kRampKind ? s.floor_ramp_friction : s.floor_box_friction;
-    physics::set_friction(setup, kFloorKind, kind, floor);
-    physics::set_friction(setup, kPlaneKind, kind, floor);
-    physics::set_friction(setup, kWallKind, kind, s.wall_friction);
-    for (const int other : {int(kCubeKind), int(kLongKind), int(kRampKind)})
-      physics::set_friction(setup, kind, other, s.box_friction);
-  }
-  physics::set_friction(setup, kAgentKind, kRampKind, s.agent_ramp_friction);
-  for (const int kind : {int(kFloorKind), int(kPlaneKind)})
-    physics::set_friction(setup, kAgentKind, kind, s.agent_floor_friction);
-  for (int k = 0; k < physics::kKinds; ++k)
-    physics::set_restitution(setup, kAgentKind, k, s.agent_restitution);
 }
 
 inline physics::Setup make_setup(const Settings& s) {
   physics::Setup setup{};
-  make_kinds(s, setup);
-  make_friction(s, setup);
+  make_shapes(s, setup);
   // Lengths of the solver follow the size of the boxes.
   physics::finish(setup, s.time_step, s.substeps, s.gravity, 0.5 * s.box_size);
   setup.solver_sweeps = s.solver_sweeps;
   setup.quiet_steps = s.quiet_steps;
-  // Damped agents keep their speed: they may reach it, on a diagonal too, as far as contacts are
-  // found in time.
-  if (s.agent_damping > 0) {
-    const float run = 1.5f * 5.0f * s.force_per_bucket / s.agent_damping;
-    setup.top_speed = max(setup.top_speed, min(run, setup.reach / setup.substep));
-  }
   return setup;
 }
 
@@ -293,38 +274,37 @@ inline void set_level(const Settings& s, Params& p) {
   p.arena_half = 0.5f * s.arena_size;
   p.wall_half = 0.5f * s.wall_thickness;
   p.wall_height = s.wall_height, p.outer_wall_height = s.outer_wall_height;
-  p.outer_wall_probability = s.outer_wall_probability;
-  p.division_low = s.division_count_low, p.division_high = s.division_count_high;
-  p.cut_low = s.cut_count_low, p.cut_high = s.cut_count_high;
   // Walls are planned in cells, or on the unit square (level.hpp).
-  const float unit = p.cells != 0 ? s.arena_size / float(p.cells) : s.arena_size;
-  p.door = s.door_width / unit, p.cut = s.cut_width / unit;
-  p.box_low = s.box_count_low, p.box_high = s.box_count_high, p.long_low = s.long_count_low;
-  p.tries = s.placement_tries;
+  p.plan_unit = p.cells != 0 ? s.arena_size / float(p.cells) : s.arena_size;
+  p.box_high = s.box_count_high;
 }
 
 inline void set_play(const Settings& s, Params& p) {
-  p.preparation_steps = s.preparation_steps;
-  // The batch version counts down from one more than it freezes.
-  p.countdown = s.preparation_steps == 0 ? 0 : s.preparation_steps + p.extra_countdown;
-  p.force = s.force_per_bucket, p.torque = s.torque_per_bucket;
   p.holds = s.grab == kWhileHeld;
   p.frozen_hands = s.freeze == kAllHeads;
-  p.grab_reach = s.grab_reach, p.lock_reach = s.lock_reach, p.reach_height = s.reach_height;
   p.masked = s.observation_mode == kMasked;
-  p.lidar_range = s.lidar_range, p.lidar_miss = s.lidar_miss;
-  p.sight_cosine = ge::cos(s.sight_half_angle);
-  p.seeker_cosine = ge::cos(s.seeker_half_angle);
   for (int ray = 0; ray < kRaySlots; ++ray) {
     const int k = ray < kRays ? ray : 0;
     ge::sincos(float(k) * (0x1.921fb6p+2f / float(kRays)), p.ray_sin[ray], p.ray_cos[ray]);
   }
-  p.penalty = s.penalty, p.penalty_bound = s.penalty_bound;
   p.penalty_instead = s.penalty_mode == kInstead;
   p.own_pay = s.payment == kToOwn;
 }
 
+/// Numbers that are left to another parameter, which may differ by world, stay open.
+inline void set_followers(const Settings& given, const Settings& s, Params& p) {
+  const auto number = [&](auto member) {
+    return given.*member == kOpen ? decltype(s.*member + 0)(kOpen) : s.*member;
+  };
+  p.long_low = number(&Settings::long_count_low);
+  p.lock_reach = number(&Settings::lock_reach);
+  p.seeker_half_angle = number(&Settings::seeker_half_angle);
+  p.agent_floor_friction =
+      s.profile == kOpenai ? s.agent_floor_friction : number(&Settings::agent_floor_friction);
+}
+
 inline Params resolve_settings(Settings& s) {
+  const Settings given = s;
   fill(s);
   check_level(s);
   check_room(s);
@@ -333,7 +313,8 @@ inline Params resolve_settings(Settings& s) {
   set_rows(s, p);
   set_level(s, p);
   set_play(s, p);
-  p.physics = make_setup(s);
+  set_followers(given, s, p);
+  p.shapes = make_setup(s);
   return p;
 }
 

@@ -36,7 +36,7 @@ struct Rules {
 
   /// The current step is counted already, so the first is 1.
   static GE_FN bool preparing(const W& w) {
-    return int64_t(w.step()) <= int64_t(w.params().preparation_steps);
+    return int64_t(w.step()) <= int64_t(w.varied_in_place().preparation_steps);
   }
   static GE_FN bool is_frozen(const W& w, int agent) {
     return !is_hider(w.params(), agent) & preparing(w);
@@ -52,10 +52,11 @@ struct Rules {
     Vec3 ahead = facing(pose);
     if (p.world_frame != 0) ahead = {0.0f, 1.0f, 0.0f};
     // Right is (ahead.y, -ahead.x). In the openai profile `ahead` is +y, so right is +x.
-    const float x = float(act.x - kNeutral) * p.force, y = float(act.y - kNeutral) * p.force;
+    const Derived& v = w.varied_in_place();
+    const float x = float(act.x - kNeutral) * v.force, y = float(act.y - kNeutral) * v.force;
     load.force[0] = ahead.y * x + ahead.x * y;
     load.force[1] = ahead.y * y - ahead.x * x;
-    load.torque[2] = float(act.turn - kNeutral) * p.torque;
+    load.torque[2] = float(act.turn - kNeutral) * v.torque;
   }
   /// For note_travel(): after the step agents have no velocity to show.
   static GE_FN void remember(const W& w, Slot agent, Before& before) {
@@ -77,20 +78,21 @@ struct Rules {
   static GE_FN void aim_ahead(const W& w, int agent, Aim& aim) {
     const Params& p = w.params();
     const Pose pose = get<Bodies, Pose>(w, agent);
-    const Vec3 eye = physics::vec(pose.position) + Vec3{0.0f, 0.0f, p.reach_height};
+    const Derived& v = w.varied_in_place();
+    const Vec3 eye = physics::vec(pose.position) + Vec3{0.0f, 0.0f, v.reach_height};
     const physics::Rays<float> ray{eye, facing(pose)};
     const physics::Hit met =
-        physics::first_hit<Model<T>>(w, ray, max(p.grab_reach, p.lock_reach), agent);
+        physics::first_hit<Model<T>>(w, ray, max(v.grab_reach, v.lock_reach), agent);
     if (met.row < p.first_box || met.row >= p.body_count) return;  // an agent, a wall, nothing
     // The ray ends at the first surface of any kind: nothing is grabbed through a wall or an agent.
     aim.distance = met.distance;
-    aim.grab = select(met.distance < p.grab_reach, met.row, -1);
-    aim.lock = select(met.distance < p.lock_reach, met.row, -1);
+    aim.grab = select(met.distance < v.grab_reach, met.row, -1);
+    aim.lock = select(met.distance < v.lock_reach, met.row, -1);
   }
 
   /// From a point to the surface of an object; 0 inside.
   static GE_FN float distance_to(const W& w, int row, Vec3 point) {
-    const physics::Kind& kind = kind_of(w.params(), get<Bodies, Body>(w, row));
+    const physics::Kind& kind = shape_of(w.params(), get<Bodies, Body>(w, row));
     const physics::Placed hull = physics::placed_body<Model<T>>(w, row, kind);
     const Vec3 local = physics::to_body(hull.turn, point - hull.at);
     return physics::length(local - physics::clamped_to(hull, local));
@@ -102,6 +104,7 @@ struct Rules {
     const Params& p = w.params();
     const Pose pose = get<Bodies, Pose>(w, agent);
     const Vec3 centre = physics::vec(pose.position);
+    const Derived& v = w.varied_in_place();
     float nearest = infinity<float>();
     for (int first = p.first_box; first < p.body_count; first += kPack) {
       float distance[kPack];
@@ -109,16 +112,16 @@ struct Rules {
       for (int k = 0; k < kPack; ++k) {
         const bool there = Senses<T>::is_there(w, first + k);
         distance[k] = there ? distance_to(w, first + k, centre) : infinity<float>();
-        any = any | (distance[k] < max(p.grab_reach, p.lock_reach));
+        any = any | (distance[k] < max(v.grab_reach, v.lock_reach));
       }
       if (!any) continue;
       const Floats seen = Senses<T>::look(w, agent, first);
       for (int k = 0; k < kPack; ++k) {
         if (lane(seen, k) == 0.0f) continue;
         const int object = first + k - p.first_box;
-        if (distance[k] < p.lock_reach) aim.near[object >> 5] |= 1u << (object & 31);
+        if (distance[k] < v.lock_reach) aim.near[object >> 5] |= 1u << (object & 31);
         // Ties in distance go to the lower row.
-        const bool best = (distance[k] < p.grab_reach) & (distance[k] < nearest);
+        const bool best = (distance[k] < v.grab_reach) & (distance[k] < nearest);
         aim.grab = select(best, first + k, aim.grab);
         nearest = select(best, distance[k], nearest);
       }
@@ -191,7 +194,8 @@ struct Rules {
     if (grips.holds(agent)) return grips.release(agent);
     if (aim.grab < 0 || !physics::movable(grips.bodies.get(aim.grab))) return;
     const Pose pose = get<Bodies, Pose>(grips.w, agent);
-    const Vec3 eye = physics::vec(pose.position) + Vec3{0.0f, 0.0f, grips.w.params().reach_height};
+    const float height = grips.w.varied_in_place().reach_height;
+    const Vec3 eye = physics::vec(pose.position) + Vec3{0.0f, 0.0f, height};
     grips.hold(agent, aim.grab, eye + facing(pose) * aim.distance);
   }
   /// The grip lasts while the head is 1.
@@ -268,7 +272,7 @@ struct Rules {
       travel.turn = velocity.angular[2];
       return;
     }
-    const float rate = 1.0f / p.physics.time_step;
+    const float rate = 1.0f / p.shapes.time_step;
     const Vec3 way = physics::vec(pose.position) - physics::vec(before.position);
     physics::put(travel.velocity, way * rate);
     const Vec3 ahead = facing(pose);
@@ -301,11 +305,12 @@ struct Rules {
     const Pose pose = get<Bodies, Pose>(w, agent.row);
     // By what the whole team shows or sees, or by what this agent does.
     const bool seen = p.own_pay != 0 ? is_involved(w, agent.row) : get<Watch>(w).seen != 0;
+    const Derived& v = w.varied_in_place();
     const float hiders = seen ? -1.0f : 1.0f;
     reward.value = is_hider(p, agent.row) ? hiders : -hiders;
     const bool outside =
-        (abs(pose.position[0]) >= p.penalty_bound) | (abs(pose.position[1]) >= p.penalty_bound);
-    const float fined = p.penalty_instead != 0 ? -p.penalty : reward.value - p.penalty;
+        (abs(pose.position[0]) >= v.penalty_bound) | (abs(pose.position[1]) >= v.penalty_bound);
+    const float fined = p.penalty_instead != 0 ? -v.penalty : reward.value - v.penalty;
     reward.value = select(outside, fined, reward.value);
   }
 

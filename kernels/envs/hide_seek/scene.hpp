@@ -51,7 +51,7 @@ struct Scenes {
     const Params& p = w.params();
     const Body body = get<Bodies, Body>(w, row);
     const Pose pose = get<Bodies, Pose>(w, row);
-    const physics::Kind& kind = kind_of(p, body);
+    const physics::Kind& kind = shape_of(p, body);
     Solid solid;
     solid.shape = kind.shape;
     for (int i = 0; i < 3; ++i) solid.half[i] = kind.half[i], solid.position[i] = pose.position[i];
@@ -87,7 +87,7 @@ struct Scenes {
     constexpr int kRim = 96;
     const Pose pose = get<Bodies, Pose>(w, agent);
     const Vec3 from = physics::vec(pose.position), ahead = facing(pose);
-    const float bound = cone_of(p, agent);
+    const float bound = cone_of(p, w.varied_in_place(), agent);
     const float half = atan2(sqrt(max(0.0f, 1.0f - bound * bound)), bound);
     const float range = 0.7f * p.arena_half;
     Fan fan;
@@ -111,11 +111,12 @@ struct Scenes {
     const Pose pose = get<Bodies, Pose>(w, agent);
     const Vec3 from = physics::vec(pose.position);
     const Vec3 ahead = p.world_lidar != 0 ? Vec3{1, 0, 0} : facing(pose);
+    const float range = w.varied_in_place().lidar_range;
     for (int ray = 0; ray < kRays; ++ray) {
       const float cosine = p.ray_cos[ray], sine = p.ray_sin[ray];
       const Vec3 along = {ahead.x * cosine - ahead.y * sine, ahead.y * cosine + ahead.x * sine, 0};
-      const float reach = first_surface(w, agent, from, along, p.lidar_range);
-      if (reach >= p.lidar_range) continue;
+      const float reach = first_surface(w, agent, from, along, range);
+      if (reach >= range) continue;
       Line line;
       set_point(line.from, from + along * agent_half(p));
       set_point(line.to, from + along * reach);

@@ -22,45 +22,64 @@ enum Penalty : int32_t { kAdded, kInstead, kPenaltyOfProfile };
 enum Payment : int32_t { kToTeam, kToOwn };
 enum ObservationMode : int32_t { kMasked, kFull };
 
-inline constexpr int kMostOfATeam = 20, kMostBoxes = 40, kMostRamps = 8;
+inline constexpr int kMostOfATeam = 20, kMostBoxes = 40, kMostRamps = 8, kMostWalls = 40;
+inline constexpr int kMostPreparation = 1000000;
 /// The value of a number that the user leaves to the profile.
 inline constexpr int32_t kOpen = -1;
 
-struct Settings {
-  int32_t profile = kFixed;
-  int32_t hider_count = 3, seeker_count = 2;
+/// What may differ by world. Not among them: sizes, which levels by hand are laid out with; what
+/// sets the number of rows; what follows from another parameter where it is left open.
+struct Varied {
   // The level.
-  float arena_size = kOpen, wall_height = kOpen, wall_thickness = kOpen;
-  float outer_wall_height = kOpen, outer_wall_probability = kOpen;
+  float outer_wall_probability = kOpen;
   int32_t division_count_low = kOpen, division_count_high = kOpen;
   int32_t cut_count_low = kOpen, cut_count_high = kOpen;
   float door_width = kOpen, cut_width = kOpen;
-  int32_t box_count_low = kOpen, box_count_high = kOpen, box_slots = kOpen;
-  int32_t long_count_low = kOpen, ramp_count = kOpen, placement_tries = kOpen;
+  int32_t box_count_low = kOpen, placement_tries = kOpen;
   // The bodies.
-  float agent_size = kOpen, box_size = kOpen, long_length = kOpen, long_width = kOpen;
-  float ramp_width = kOpen, ramp_run = kOpen, ramp_height = kOpen;
   float agent_mass = kOpen, box_mass = kOpen, ramp_mass = kOpen;
   // Time, actions, senses.
   int32_t preparation_steps = kOpen;
   float force_per_bucket = kOpen, torque_per_bucket = kOpen;
-  float grab_reach = kOpen, lock_reach = kOpen, reach_height = kOpen;
-  int32_t grab = kHoldOfProfile, freeze = kFreezeOfProfile;
+  float grab_reach = kOpen, reach_height = kOpen;
   float lidar_range = kOpen, lidar_miss = kOpen, sight_half_angle = kOpen;
-  float seeker_half_angle = kOpen;
-  int32_t observation_mode = kMasked;
   // Rewards.
   float penalty = kOpen, penalty_bound = kOpen;
-  int32_t penalty_mode = kPenaltyOfProfile, payment = kToTeam;
   // Physics.
-  float time_step = kOpen, gravity = kOpen;
-  int32_t substeps = kOpen, solver_sweeps = kOpen, quiet_steps = kOpen;
+  float gravity = kOpen;
   float floor_box_friction = kOpen, floor_ramp_friction = kOpen, box_friction = kOpen;
   float wall_friction = kOpen, agent_friction = kOpen, agent_ramp_friction = kOpen;
-  float agent_floor_friction = kOpen;
   float restitution = kOpen, agent_restitution = kOpen;
   float agent_damping = kOpen, agent_lift_damping = kOpen, agent_spin_damping = kOpen;
   float box_damping = kOpen, ramp_damping = kOpen;
+
+  /// Those of Settings, of which none is open any more (presets.hpp).
+  static constexpr auto describe();
+  /// Four outer walls; a division adds four pieces, a cut one.
+  int most_walls() const { return 4 + 4 * division_count_high + cut_count_high; }
+};
+
+struct Settings : Varied {
+  int32_t profile = kFixed;
+  int32_t hider_count = 3, seeker_count = 2;
+  // The level.
+  float arena_size = kOpen, wall_height = kOpen, wall_thickness = kOpen;
+  float outer_wall_height = kOpen;
+  int32_t box_count_high = kOpen, box_slots = kOpen, long_count_low = kOpen, ramp_count = kOpen;
+  // The bodies.
+  float agent_size = kOpen, box_size = kOpen, long_length = kOpen, long_width = kOpen;
+  float ramp_width = kOpen, ramp_run = kOpen, ramp_height = kOpen;
+  // Actions, senses.
+  float lock_reach = kOpen;
+  int32_t grab = kHoldOfProfile, freeze = kFreezeOfProfile;
+  float seeker_half_angle = kOpen;
+  int32_t observation_mode = kMasked;
+  // Rewards.
+  int32_t penalty_mode = kPenaltyOfProfile, payment = kToTeam;
+  // Physics.
+  float time_step = kOpen;
+  int32_t substeps = kOpen, solver_sweeps = kOpen, quiet_steps = kOpen;
+  float agent_floor_friction = kOpen;
 
   static constexpr auto describe_level() {
     return fields(
@@ -82,33 +101,41 @@ struct Settings {
             .within(kOpen, 50),
         field("outer_wall_probability", &Settings::outer_wall_probability,
               "probability of walls around the arena; -1: the profile's value")
-            .within(kOpen, 1),
+            .within(kOpen, 1)
+            .from_reset(),
         field("division_count_low", &Settings::division_count_low,
               "fewest attempts to join two walls by a new one with a door; -1: the profile's value")
-            .within(kOpen, 8),
+            .within(kOpen, 8)
+            .from_reset(),
         field("division_count_high", &Settings::division_count_high,
               "most attempts to join two walls by a new one with a door; -1: the profile's value")
-            .within(kOpen, 8),
+            .within(kOpen, 8)
+            .from_reset(),
         field("cut_count_low", &Settings::cut_count_low,
               "fewest attempts to cut a wide door into a long wall; -1: the profile's value")
-            .within(kOpen, 12),
+            .within(kOpen, 12)
+            .from_reset(),
         field("cut_count_high", &Settings::cut_count_high,
               "most attempts to cut a wide door into a long wall; -1: the profile's value")
-            .within(kOpen, 12),
+            .within(kOpen, 12)
+            .from_reset(),
         field("door_width", &Settings::door_width,
               "width of the door in a new wall; -1: the profile's value")
             .in("m")
-            .within(kOpen, 50),
+            .within(kOpen, 50)
+            .from_reset(),
         field("cut_width", &Settings::cut_width,
               "width of a door cut into a long wall; -1: the profile's value")
             .in("m")
-            .within(kOpen, 50));
+            .within(kOpen, 50)
+            .from_reset());
   }
   static constexpr auto describe_objects() {
     return fields(
         field("box_count_low", &Settings::box_count_low,
               "fewest boxes of a level; -1: the profile's value")
-            .within(kOpen, kMostBoxes),
+            .within(kOpen, kMostBoxes)
+            .from_reset(),
         field("box_count_high", &Settings::box_count_high,
               "most boxes of a level; -1: the profile's value")
             .within(kOpen, kMostBoxes),
@@ -122,7 +149,8 @@ struct Settings {
             .within(kOpen, kMostRamps),
         field("placement_tries", &Settings::placement_tries,
               "random places tried for each body; -1: the profile's value")
-            .within(kOpen, 100),
+            .within(kOpen, 100)
+            .from_reset(),
         field("agent_size", &Settings::agent_size,
               "edge of an agent's cube, or diameter of its sphere; -1: the profile's value")
             .in("m")
@@ -163,7 +191,7 @@ struct Settings {
     return fields(
         field("preparation_steps", &Settings::preparation_steps,
               "steps without reward in which seekers are frozen; -1: the profile's value")
-            .within(kOpen, 1000000),
+            .within(kOpen, kMostPreparation),
         field("force_per_bucket", &Settings::force_per_bucket,
               "force of one step of the heads x and y; -1: the profile's value")
             .in("N")
@@ -331,7 +359,6 @@ enum BodyKind : uint32_t {
 };
 
 inline constexpr int kRays = 30, kRaySlots = 32;  // of an agent's lidar; slots are padding
-inline constexpr int kMostWalls = 40;
 
 /// Rules in which profiles differ and that no setting changes; flags but for `cells` and
 /// `turn_range`.
@@ -368,36 +395,87 @@ struct Params : ProfileRules {
   float wall_half;          // half of the thickness [m]
   float wall_height;        // [m]
   float outer_wall_height;  // [m]
+  float plan_unit;          // side of what walls are planned on: of a cell, or of the arena [m]
+  int32_t box_high;
+  int32_t long_low;  // kOpen: by box_low
+  // Actions.
+  int32_t holds;  // a grip lasts while its head is 1; else a press toggles it
+  int32_t frozen_hands;
+  float lock_reach;  // kOpen: grab_reach
+  // Senses.
+  int32_t masked;
+  float seeker_half_angle;                       // kOpen: sight_half_angle
+  float ray_cos[kRaySlots], ray_sin[kRaySlots];  // counter-clockwise from forward, or +x
+  // Rewards.
+  int32_t penalty_instead;
+  int32_t own_pay;  // an agent is paid for what it sees or shows itself, not for its team
+  // Physics.
+  float agent_floor_friction;  // kOpen: agent_friction
+
+  physics::Setup shapes;  // bodies without masses, friction and gravity
+};
+/// What follows from the parameters that may differ by world.
+struct Derived {
+  // The level.
   float outer_wall_probability;
   int32_t division_low, division_high, cut_low, cut_high;
   float door, cut;  // widths [arena sides], where there are cells: [cells]
-  int32_t box_low, box_high, long_low;
+  int32_t box_low, long_low;
   int32_t tries;  // places per body
   // Actions.
   int32_t preparation_steps;
   int32_t countdown;  // what the counter of the preparation begins with [steps]
   float force, torque;
-  int32_t holds;  // a grip lasts while its head is 1; else a press toggles it
-  int32_t frozen_hands;
   float grab_reach, lock_reach, reach_height;
   // Senses.
-  int32_t masked;
   float lidar_range, lidar_miss;
-  float sight_cosine, seeker_cosine;             // of half the angle of the cone
-  float ray_cos[kRaySlots], ray_sin[kRaySlots];  // counter-clockwise from forward, or +x
+  float sight_cosine, seeker_cosine;  // of half the angle of the cone
   // Rewards.
   float penalty, penalty_bound;
-  int32_t penalty_instead;
-  int32_t own_pay;  // an agent is paid for what it sees or shows itself, not for its team
 
   physics::Setup physics;
+
+  static constexpr auto describe_level() {
+    return fields(
+        field("outer_wall_probability", &Derived::outer_wall_probability, "of walls around it"),
+        field("division_low", &Derived::division_low, "fewest divisions").any_value(),
+        field("division_high", &Derived::division_high, "most divisions").any_value(),
+        field("cut_low", &Derived::cut_low, "fewest cuts").any_value(),
+        field("cut_high", &Derived::cut_high, "most cuts").any_value(),
+        field("door", &Derived::door, "width of a division's door, of the plan's units"),
+        field("cut", &Derived::cut, "width of a cut, of the plan's units"),
+        field("box_low", &Derived::box_low, "fewest boxes").any_value(),
+        field("long_low", &Derived::long_low, "fewest long boxes").any_value(),
+        field("tries", &Derived::tries, "places tried for a body").any_value());
+  }
+  static constexpr auto describe_play() {
+    return fields(
+        field("preparation_steps", &Derived::preparation_steps, "of the preparation").any_value(),
+        field("countdown", &Derived::countdown, "first number of its counter").any_value(),
+        field("force", &Derived::force, "of a step of the heads x and y").in("N"),
+        field("torque", &Derived::torque, "of a step of the head turn").in("N m"),
+        field("grab_reach", &Derived::grab_reach, "of hands that grab").in("m"),
+        field("lock_reach", &Derived::lock_reach, "of hands that lock").in("m"),
+        field("reach_height", &Derived::reach_height, "above an agent's centre").in("m"),
+        field("lidar_range", &Derived::lidar_range, "longest distance of a ray").in("m"),
+        field("lidar_miss", &Derived::lidar_miss, "value of a ray that hits nothing").in("m"),
+        field("sight_cosine", &Derived::sight_cosine, "of half the cone of a hider"),
+        field("seeker_cosine", &Derived::seeker_cosine, "of half the cone of a seeker"),
+        field("penalty", &Derived::penalty, "of an agent outside"),
+        field("penalty_bound", &Derived::penalty_bound, "|x| or |y| that is outside").in("m"));
+  }
+  static constexpr auto describe() {
+    return std::tuple_cat(
+        describe_level(), describe_play(),
+        fields(field("physics", &Derived::physics, "masses, friction, constants of the solver")));
+  }
 };
 
 GE_FN bool is_hider(const Params& p, int agent) {
   return agent < p.hider_count;
 }
 GE_FN float agent_half(const Params& p) {
-  return p.physics.kinds[kAgentKind].half[0];
+  return p.shapes.kinds[kAgentKind].half[0];
 }
 /// Height of the centre of mass of something that stands on the floor.
 GE_FN float standing_height(const physics::Kind& kind) {

@@ -9,12 +9,12 @@ namespace gpu_envs::envs::hide_seek {
 
 using physics::facing;
 
-GE_FN float cone_of(const Params& p, int observer) {
-  return is_hider(p, observer) ? p.sight_cosine : p.seeker_cosine;
+/// Cosine of the angle between axis and rim of an observer's cone.
+GE_FN float cone_of(const Params& p, const Derived& v, int observer) {
+  return is_hider(p, observer) ? v.sight_cosine : v.seeker_cosine;
 }
 /// Which of the targets are inside the cone of an observer that looks `ahead`.
-GE_FN Mask in_cone(const Params& p, int observer, Vec3 ahead, const physics::Directions& to) {
-  const float cosine = cone_of(p, observer);
+GE_FN Mask in_cone(const Params& p, float cosine, Vec3 ahead, const physics::Directions& to) {
   const Floats rise = p.flat_cone != 0 ? spread(0.0f) : to.z;
   const Floats along = to.x * ahead.x + to.y * ahead.y + rise * ahead.z;
   const Floats square = to.x * to.x + to.y * to.y + rise * rise;
@@ -43,6 +43,7 @@ struct Senses {
   static GE_FN int lidar_rows(const W& w) { return w.params().agent_count * kRaySlots; }
   static GE_FN void cast_lidar(const W& w, int first, Floats& value) {
     const Params& p = w.params();
+    const Derived& v = w.varied_in_place();
     // kRaySlots is a multiple of every pack, so a pack is one agent's; the last slots are spare.
     const int agent = first / kRaySlots, ray = first % kRaySlots;
     const Pose pose = get<Bodies, Pose>(w, agent);
@@ -57,9 +58,9 @@ struct Senses {
     const physics::Rays<Floats> rays{
         physics::vec(pose.position),
         {ahead.x * cosine - ahead.y * sine, ahead.y * cosine + ahead.x * sine, spread(0.0f)}};
-    Floats nearest = physics::level_to_statics<M>(w, rays, spread(p.lidar_range));
+    Floats nearest = physics::level_to_statics<M>(w, rays, spread(v.lidar_range));
     nearest = physics::level_to_bodies<M>(w, rays, p.body_count, agent, nearest);
-    value = select(nearest < p.lidar_range, nearest, spread(p.lidar_miss));
+    value = select(nearest < v.lidar_range, nearest, spread(v.lidar_miss));
   }
 
   // ---- sight: row observer * sight_slots + body; for seekers that look for hiders, which are the
@@ -87,7 +88,8 @@ struct Senses {
       set_lane(to.z, k, target.position[2] - eye.z);
       set_lane(there, k, 1.0f);
     }
-    return {eye, to, both(in_cone(w.params(), observer, facing(pose), to), there > 0.0f)};
+    const float cosine = cone_of(w.params(), w.varied_in_place(), observer);
+    return {eye, to, both(in_cone(w.params(), cosine, facing(pose), to), there > 0.0f)};
   }
   /// Which of these bodies the observer sees: 1 or 0. A body is seen if it is in the cone and the
   /// first that a ray to its middle meets.

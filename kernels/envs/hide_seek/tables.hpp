@@ -7,6 +7,7 @@
 //   plan, footprints, lidar, sights, spots: scratch, in the memory of the physics' contacts
 #pragma once
 
+#include "envs/hide_seek/derived.hpp"
 #include "envs/hide_seek/layout.hpp"
 #include "physics/footprints.hpp"
 #include "physics/sight.hpp"
@@ -211,6 +212,8 @@ template <class T>
 struct Schema {
   using Settings = hide_seek::Settings;
   using Params = hide_seek::Params;
+  using Varied = hide_seek::Varied;
+  using Derived = hide_seek::Derived;
   using Options = hide_seek::Options;
   using ResetSettings = hide_seek::ResetSettings;
   using Action = Act;
@@ -231,6 +234,12 @@ struct Schema {
                                  .most_threads = 128,
                                  .roomy_lifetime = Tables<T>::Physics::kListed};
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
+  static const char* problem(const Varied& varied, const Params& params) {
+    return problem_of(varied, params);
+  }
+  static GE_FN Derived derive(const Varied& varied, const Params& params) {
+    return derived_from(varied, params);
+  }
   static Options resolve_options(const ResetSettings& settings, const Params& params) {
     return read_layout(settings, params);
   }
@@ -244,11 +253,18 @@ struct Model {
   using Stance = hide_seek::Stance;
   static constexpr physics::ShapeSet body_shapes =
       physics::set_of_shapes(physics::kBox, physics::kWedge, physics::kSphere);
-  static GE_FN const physics::Setup& setup(const Params& p) { return p.physics; }
+  /// Shapes, and how many steps the solver takes.
+  static GE_FN const physics::Setup& setup(const Params& p) { return p.shapes; }
+  /// Masses, friction and gravity too.
+  static GE_FN auto setup(const World<Schema>& w)
+      -> std::conditional_t<kBlock<Schema> == 1, const physics::Setup&, physics::Setup> {
+    return w.varied_in_place().physics;
+  }
 };
 
-GE_FN const physics::Kind& kind_of(const Params& p, const Body& body) {
-  return p.physics.kinds[body.kind];
+/// Its mass and damping are not set.
+GE_FN const physics::Kind& shape_of(const Params& p, const Body& body) {
+  return p.shapes.kinds[body.kind];
 }
 
 }  // namespace gpu_envs::envs::hide_seek

@@ -76,7 +76,7 @@ struct Texts {
     const Params& p = w.params();
     const Body body = get<Bodies, Body>(w, row);
     const Pose pose = get<Bodies, Pose>(w, row);
-    const physics::Kind& kind = kind_of(p, body);
+    const physics::Kind& kind = shape_of(p, body);
     const bool locked = (body.state & physics::kLocked) != 0, wedge = kind.shape == physics::kWedge;
     const char mark = row < p.first_ramp ? (locked ? '*' : '+') : (locked ? '%' : '/');
     const physics::Mat3 turn = physics::matrix(physics::quat(pose.orientation));
@@ -159,7 +159,7 @@ struct Texts {
     text += locks_text(w, viewer);
     if (viewer < 0 || p.masked == 0) text += hunt_text(w);
     add_steps(text, w.step(), w.max_steps());
-    const int64_t left = int64_t{p.preparation_steps} - int64_t(w.step());
+    const int64_t left = int64_t{w.varied_in_place().preparation_steps} - int64_t(w.step());
     if (left <= 0) return text + ", seekers are on the hunt\n";
     add_number(text, ", preparation: seekers are frozen for ", double(left), 0, " more steps\n");
     return text;
