@@ -41,7 +41,8 @@ def _ends(name: str, field: dict[str, Any]) -> tuple[float, float]:
     usual = _usual(name)[field["name"]]
     # Where -1 stands for another number, the lowest is above it.
     low = max(field["low"], 0) if field["default"] == field["low"] == -1 else field["low"]
-    step = 1 if field["type"] == "int32" else 0.2 * abs(usual) or 0.05 * min(1, field["high"])
+    most = max(abs(low), abs(field["high"]))
+    step = 1 if field["type"] == "int32" else 0.2 * abs(usual) or 0.05 * min(1, most)
     return max(usual - step, low), min(usual + step, field["high"])
 
 

@@ -58,8 +58,6 @@ struct Views {
     static GE_FN int elements(const Params& p) { return kFeatures * p.seen_count + 1; }
     static std::vector<FieldInfo> describe(const Params& p) {
       const std::vector<int64_t> shape{p.seen_count};
-      const double speed = p.top_speed[0] > p.top_speed[1] ? p.top_speed[0] : p.top_speed[1];
-      const double most = speed * double(p.per_speed);
       return {
           wide_field("x", shape,
                      "x of the other agent relative to the observer, in diagonals of the square",
@@ -68,8 +66,8 @@ struct Views {
                      "y of the other agent relative to the observer, in diagonals of the square",
                      -0.7072, 0.7072),
           wide_field("speed", shape,
-                     "speed of the other agent minus the observer's, in units of max_speed", -most,
-                     most),
+                     "speed of the other agent minus the observer's, in units of max_speed",
+                     -kUnbounded, kUnbounded),
           wide_field("acceleration", shape,
                      "acceleration of the other agent minus the observer's, in units of max_speed",
                      -kUnbounded, kUnbounded),
@@ -95,7 +93,7 @@ struct Views {
 
   /// Writes agent `other` as the k-th of `count` that the observer sees.
   static GE_FN void show(const W& w, FloatRow& row, int k, int count, const Sight& own, int other) {
-    const Params& p = w.params();
+    const Derived v = w.varied();
     const Sight it = sight_of(w, other);
     const auto put = [&](int feature, float value) GE_LAMBDA {
       if constexpr (T::small)
@@ -103,10 +101,10 @@ struct Views {
       else
         row.set(k + feature * count, value);
     };
-    put(0, (it.x - own.x) * p.per_diagonal);
-    put(1, (it.y - own.y) * p.per_diagonal);
-    put(2, (it.speed - own.speed) * p.per_speed);
-    put(3, (it.acceleration - own.acceleration) * p.per_speed);
+    put(0, (it.x - own.x) * v.per_diagonal);
+    put(1, (it.y - own.y) * v.per_diagonal);
+    put(2, (it.speed - own.speed) * v.per_speed);
+    put(3, (it.acceleration - own.acceleration) * v.per_speed);
     put(4, (it.heading - own.heading) * (1.0f / kTwoPi));
     put(5, float(int32_t(get<Players, Role>(w, other).value)));
     put(6, float(int32_t(get<Players, Seen>(w, other).value)));
@@ -130,11 +128,11 @@ struct Views {
     });
   }
   static GE_FN void show_range(const W& w, FloatRow& row, const Range& range, const Sight& own) {
-    const Params& p = w.params();
-    show_numbers(w, row, 0, range, p.per_diagonal, own.x, X{});
-    show_numbers(w, row, 1, range, p.per_diagonal, own.y, Y{});
-    show_numbers(w, row, 2, range, p.per_speed, own.speed, Speed{});
-    show_numbers(w, row, 3, range, p.per_speed, own.acceleration, Acceleration{});
+    const Derived v = w.varied();
+    show_numbers(w, row, 0, range, v.per_diagonal, own.x, X{});
+    show_numbers(w, row, 1, range, v.per_diagonal, own.y, Y{});
+    show_numbers(w, row, 2, range, v.per_speed, own.speed, Speed{});
+    show_numbers(w, row, 3, range, v.per_speed, own.acceleration, Acceleration{});
     show_numbers(w, row, 4, range, 1.0f / kTwoPi, own.heading, Heading{});
     show_numbers(w, row, 5, range, 1.0f, 0.0f, Role{});
     show_numbers(w, row, 6, range, 1.0f, 0.0f, Seen{});

@@ -77,7 +77,10 @@ struct Schema {
   };
   using Params = tag_continuous::Params;
   using Settings = tag_continuous::Settings;
+  using Varied = tag_continuous::Varied;
+  using Derived = tag_continuous::Derived;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
+  static GE_FN Derived derive(const Varied& varied, const Params&) { return derived_from(varied); }
   using Action = tag_continuous::Action;
   using tables = Types<Agent>;
   static constexpr Tuning tuning =
@@ -118,15 +121,19 @@ struct Rules {
 
   /// Turns the levels of the action into an increment and a turn.
   static GE_FN void look_up(const W& w, Change& change, const Action& action) {
-    change = {w.params().accelerations[action.acceleration], w.params().turns[action.turn]};
+    const Params& p = w.params();
+    const Derived v = w.varied();
+    change = {level_of(v.low_acceleration, v.high_acceleration, p.acceleration_choices,
+                       action.acceleration),
+              level_of(v.low_turn, v.high_turn, p.turn_choices, action.turn)};
   }
 
   /// Turns the agent and changes its speed; agents out of the game stay at rest.
   static GE_FN void steer(const W& w, Heading& heading, Speed& speed, Acceleration& acceleration,
                           const Change& change, const Role& role, const InGame& in_game) {
-    const Params& p = w.params();
+    const Derived v = w.varied();
     const bool plays = in_game.value != 0;
-    const float top = select(role.value != 0, p.top_speed[1], p.top_speed[0]);
+    const float top = select(role.value != 0, v.top_speed[1], v.top_speed[0]);
     heading.value = select(plays, wrapped(heading.value + change.turn), 0.0f);
     const float wanted = acceleration.value + change.acceleration;
     const float reached = clamp(speed.value + wanted, 0.0f, top);
@@ -139,13 +146,14 @@ struct Rules {
   /// Moves the agent and stops it at the walls, which may cost a penalty.
   static GE_FN void move(const W& w, X& x, Y& y, Reward& reward, const Speed& speed,
                          const Heading& heading) {
-    const float side = w.params().side;
+    const Derived v = w.varied();
+    const float side = v.side;
     float sine, cosine;
     sincos_bounded(heading.value, sine, cosine);
     const float to_x = x.value + speed.value * cosine, to_y = y.value + speed.value * sine;
     x.value = clamp(to_x, 0.0f, side), y.value = clamp(to_y, 0.0f, side);
     const bool crossed = (to_x < 0.0f) | (to_x > side) | (to_y < 0.0f) | (to_y > side);
-    reward.value = select(crossed, w.params().edge_penalty, 0.0f);
+    reward.value = select(crossed, v.edge_penalty, 0.0f);
   }
 
   /// Keeps who is in the game before the tags of this step.
@@ -179,7 +187,7 @@ struct Rules {
   static GE_FN void find_catcher(const W& w, Catcher& catcher, const X& x, const Y& y,
                                  const Role& role, const InGame& in_game) {
     const bool able = (role.value == 0) & (in_game.value != 0);
-    const uint32_t margin = ordered(w.params().margin_squared);
+    const uint32_t margin = ordered(w.varied().margin_squared);
     catcher.agent = Catcher::kNobody;
     if constexpr (T::small) {
       uint32_t least = kNever;
@@ -224,6 +232,7 @@ struct Rules {
   static GE_FN void pay(const W& w, Slot me, Reward& reward, Ending& ending, InGame& in_game,
                         const Catcher& catcher, const Role& role) {
     const Params& p = w.params();
+    const Derived v = w.varied();
     const bool tagger = role.value != 0, plays = in_game.value != 0;
     int32_t caught = 0;
     if constexpr (T::small)
@@ -233,11 +242,11 @@ struct Rules {
     const bool tagged = catcher.agent != Catcher::kNobody;
     const bool leaves = tagged & (p.runners_leave != 0);
     const bool last = (w.step() == w.max_steps()) & !tagger & plays & !leaves;
-    float sum = reward.value + select(tagger, p.step_reward[1], p.step_reward[0]);
+    float sum = reward.value + select(tagger, v.step_reward[1], v.step_reward[0]);
     sum = select(plays, sum, 0.0f);
-    sum += select(tagged, p.tag_penalty, 0.0f);
-    sum += float(caught) * p.tag_reward;
-    reward.value = sum + select(last, p.end_reward, 0.0f);
+    sum += select(tagged, v.tag_penalty, 0.0f);
+    sum += float(caught) * v.tag_reward;
+    reward.value = sum + select(last, v.end_reward, 0.0f);
     in_game.value = select(leaves, 0u, in_game.value);
     ending.terminated = select(leaves, 1u, 0u);
   }
@@ -256,14 +265,17 @@ struct Rules {
   /// Position and heading at the start: drawn for this episode, shared by all, or given by `start`.
   static GE_FN void place(const W& w, Slot me, X& x, Y& y, Heading& heading) {
     const Params& p = w.params();
+    const float side = w.varied().side;
     const Draw own = draw<"tag_start">(w, me.row);
     const Draw all = shared_draw(p.start_seed, me.row);
     const Draw drawn = p.resample != 0 ? own : all;
-    x.value = p.side * drawn.uniform(0), y.value = p.side * drawn.uniform(1);
+    x.value = side * drawn.uniform(0), y.value = side * drawn.uniform(1);
     heading.value = float(drawn.below(2, 4)) * (0.25f * kTwoPi);
     if (p.laid != 0) {
       const int k = me.row & (kMostLaid - 1);
-      x.value = p.laid_x[k], y.value = p.laid_y[k], heading.value = p.laid_heading[k];
+      // The text was read for one side; in a world with another it may lie beyond a wall.
+      x.value = clamp(p.laid_x[k], 0.0f, side), y.value = clamp(p.laid_y[k], 0.0f, side);
+      heading.value = p.laid_heading[k];
     }
   }
   /// Role and speed at the start.

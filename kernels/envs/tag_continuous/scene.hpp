@@ -18,21 +18,21 @@ struct Picture {
     Piece piece;
     piece.x = get<Players, X>(w, agent).value, piece.y = get<Players, Y>(w, agent).value;
     piece.heading = get<Players, Heading>(w, agent).value;
-    piece.radius = w.params().side * (!plays ? 0.006f : tagger ? 0.016f : 0.012f);
+    piece.radius = w.varied().side * (!plays ? 0.006f : tagger ? 0.016f : 0.012f);
     piece.kind = plays ? Piece::kArrow : Piece::kDisc;
     piece.colour = !plays ? palette::kFaded : tagger ? palette::kRed : palette::kBlue;
     return piece;
   }
 
   static Scene world_scene(const W& w) {
-    const Params& p = w.params();
+    const Derived v = w.varied();
     Scene scene;
     Board& board = scene.board.emplace();
-    board.high[0] = board.high[1] = p.side;
-    board.cell = p.side / 10;
+    board.high[0] = board.high[1] = v.side;
+    board.cell = v.side / 10;
     // Agents in the game are drawn over those that left, and taggers over all.
     std::vector<Piece> left, runners, taggers;
-    for (int agent = 0; agent < p.agent_count; ++agent) {
+    for (int agent = 0; agent < w.params().agent_count; ++agent) {
       const Piece piece = piece_of(w, agent);
       if (get<Players, InGame>(w, agent).value == 0) {
         left.push_back(piece);
@@ -42,7 +42,7 @@ struct Picture {
         taggers.push_back(piece);
         FieldOfView reach;
         reach.x = piece.x, reach.y = piece.y, reach.colour = palette::kRed;
-        reach.radius = ge::sqrt(p.margin_squared);
+        reach.radius = ge::sqrt(v.margin_squared);
         board.views.push_back(reach);
       }
     }

@@ -121,20 +121,8 @@ inline Params resolve_settings(Settings& s) {
            std::to_string(p.agent_count) + ", got " + std::to_string(s.num_other_agents_observed));
   p.seen_count = p.full != 0 ? p.agent_count - 1 : s.num_other_agents_observed;
   p.runners_leave = s.runner_exits_game_after_tagged;
-  p.side = s.grid_length;
-  const float margin = s.tagging_distance * s.grid_length;
-  p.margin_squared = margin * margin;
-  p.top_speed[0] = s.skill_level_runner * s.max_speed;
-  p.top_speed[1] = s.skill_level_tagger * s.max_speed;
-  p.step_reward[0] = s.step_reward_for_runner, p.step_reward[1] = s.step_penalty_for_tagger;
-  p.edge_penalty = s.edge_hit_penalty;
-  p.tag_reward = s.tag_reward_for_tagger, p.tag_penalty = s.tag_penalty_for_runner;
-  p.end_reward = s.end_of_game_reward_for_runner;
-  p.per_diagonal = float(1.0 / (double(s.grid_length) * 0x1.6a09e667f3bcdp+0));
-  p.per_speed = float(1.0 / (double(s.max_speed) + 1e-10));
   p.acceleration_choices = s.num_acceleration_levels + 1, p.turn_choices = s.num_turn_levels + 1;
-  set_levels(s.min_acceleration, s.max_acceleration, s.num_acceleration_levels, p.accelerations);
-  set_levels(s.min_turn, s.max_turn, s.num_turn_levels, p.turns);
+  p.made = s;
   p.start_seed = uint32_t(s.start_seed), p.resample = s.resample_start;
   if (!s.start.empty())
     lay_start(s, p);

@@ -60,7 +60,7 @@ GE_COLD std::string world_text(const World<Schema<T>>& w, int viewer) {
                       get<Players, Heading>(w, agent).value, get<Players, Speed>(w, agent).value,
                       get<Players, Role>(w, agent).value != 0,
                       get<Players, InGame>(w, agent).value != 0});
-  std::string text = map_of(agents, w.params().side, viewer) + lines_of(agents, viewer);
+  std::string text = map_of(agents, w.varied().side, viewer) + lines_of(agents, viewer);
   add_steps(text, w.step(), w.max_steps());
   return text + "\n";
 }
