@@ -77,7 +77,8 @@ def _field_lines(described: Sequence[fields.Field]) -> list[str]:
     for field, kind in zip(described, kinds, strict=True):
         unit = f" [{field.unit}]" if field.unit else ""
         default = "" if field.default is None else f"; default {field.default_text()}"
-        values = f"{field.bounds()}{unit}{default}"
+        when = f"; by world, {_WHEN[field.by_world]}" if field.by_world else ""
+        values = f"{field.bounds()}{unit}{default}{when}"
         lines.append(
             f"  {field.name:<{width}}  {kind:<{kind_width}}  {values}  {field.doc}".rstrip()
         )

@@ -256,8 +256,8 @@ class Options:
         None,
         "Names of the optional outputs to write; default all but two, which are written only where "
         "they are named: `parameters`, those of each world that may differ by world, in the order "
-        "of their description, and `final_state`: the states of those worlds (SameStep) in which an "
-        "agent's episode ended in this step, from before the next one began.",
+        "of their description, and `final_state`, the states of those worlds (SameStep) in which "
+        "an agent's episode ended in this step, from before the next one began.",
         lambda outputs, case: layout.checked_names(outputs),
         of_batch=True,
     )

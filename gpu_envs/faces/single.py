@@ -202,8 +202,9 @@ class Env(States, gymnasium.Env[Any, Any]):
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set a parameter that can change, or an attribute of Gymnasium's base class.
 
-        Names of other parameters, of options and columns are refused, and so are unknown ones with `force`:
-        the message says what sets them. Without it a wrapper may keep an attribute of its own.
+        Names of other parameters, of options and columns are refused, and so are unknown ones with
+        `force`: the message says what sets them. Without it a wrapper may keep an attribute of its
+        own.
         """
         if (
             not errors.flag(force, "force")

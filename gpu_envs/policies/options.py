@@ -142,6 +142,8 @@ class PolicyOptions:
     # Values of single roles, or policies of a map: by name, then by option.
     roles: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     parameters: dict[str, fields.Value] = dataclasses.field(default_factory=dict)
+    # Parameters that differ by world or change during training, as they are typed.
+    varying: dict[str, str] = dataclasses.field(default_factory=dict)
     evaluation_parameters: dict[str, fields.Value] = dataclasses.field(default_factory=dict)
 
     @property

@@ -36,10 +36,20 @@ def reader(field: fields.Field) -> Callable[[str], Any]:
     return float if field.type.startswith("float") else int
 
 
-def add_parameters(parser: argparse.ArgumentParser, described: Sequence[fields.Field]) -> None:
+def add_parameters(
+    parser: argparse.ArgumentParser,
+    described: Sequence[fields.Field],
+    form: str = "",
+) -> None:
     """Add a flag for each parameter of an environment, after all others.
 
     It is `--<name>`, or `--env-<name>` where the parser has that option already.
+
+    Args:
+        parser: The parser.
+        described: The parameters.
+        form: What a parameter that may differ by world takes beside a number, in words; such a
+            text, with "..", is handed on as it was typed. "": nothing.
     """
     if not described:
         return
@@ -52,11 +62,21 @@ def add_parameters(parser: argparse.ArgumentParser, described: Sequence[fields.F
         group.add_argument(
             f"--env-{flag[2:]}" if flag in taken else flag,
             dest=_OWN + field.name,
-            type=reader(field),
+            type=_or_text(reader(field)) if form and field.by_world else reader(field),
             default=argparse.SUPPRESS,
             metavar=what,
-            help=doc,
+            help=f"{doc}; also {form}" if form and field.by_world else doc,
         )
+
+
+def _or_text(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a reader that hands a range on as it was typed."""
+
+    def reads(text: str) -> Any:
+        return text if ".." in text else read(text)
+
+    reads.__name__ = read.__name__  # as errors name it
+    return reads
 
 
 def for_environment(

@@ -12,7 +12,7 @@ from gpu_envs import errors
 from gpu_envs.known import fields, measures, native, registration
 from gpu_envs.policies.options import flag_of
 from gpu_envs.terminal import flags
-from gpu_envs.train import by_role, settings
+from gpu_envs.train import by_role, settings, varying
 from gpu_envs.train.config import GROUPS, Config, reader
 
 PROGRAM = "python -m gpu_envs train"
@@ -83,7 +83,8 @@ def parser_for(env: str | None, *, is_help: bool = False, program: str = PROGRAM
             action="append",
             help="a parameter of the evaluation worlds that differs; may be repeated",
         )
-        flags.add_parameters(parser, _as_trained(entry["id"], training.get("parameters", {})))
+        own = _as_trained(entry["id"], training.get("parameters", {}))
+        flags.add_parameters(parser, own, varying.FORM)
     return parser
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from gpu_envs import errors
-from gpu_envs.known import measures, registration
+from gpu_envs.known import fields, measures, registration
 from gpu_envs.policies import agent_map
 from gpu_envs.policies.options import PolicyOptions, flag_of, option
 from gpu_envs.terminal import flags
-from gpu_envs.train import by_role
+from gpu_envs.train import by_role, varying
 
 # The order of the headings in --help.
 GROUPS = ("run", "machine", "rollout", "update", "network", "self-play", "evaluation")
@@ -304,7 +304,15 @@ def make(env: str, **choices: Any) -> Config:
     # A parameter that the user chose also replaces the environment's value for evaluations.
     tested = {name: v for name, v in tested.items() if not (name in usual and name in given)}
     tested |= choices.pop("evaluation_parameters", {})
-    choices["parameters"] = {**usual, **given}
+    choices["varying"] = {**choices.pop("varying", {}), **varying.split(given)[1]}
+    varying.check(choices["varying"], fields.read(entry["parameters"]))
+    plain = varying.split(given)[0]
+    # A range takes the place of the value of training; evaluations play at the usual one.
+    choices["parameters"] = {
+        name: value
+        for name, value in {**usual, **plain}.items()
+        if name in plain or name not in choices["varying"]
+    }
     chosen: dict[str, Any] = {"roles": {}}
     _choose(chosen, training.get("defaults", {}))
     told = chosen | choices
@@ -359,5 +367,7 @@ def as_options(config: Config) -> str:
         if field.metadata and field.name not in ("seed", "resume"):
             if is_other or field.name in _SHOWN:
                 shown.append(f"{flag_of(field.name)} {shlex.quote(str(value))}")
-    shown += [f"{flag_of(name)} {value}" for name, value in config.parameters.items()]
+    shown += [
+        f"{flag_of(name)} {value}" for name, value in (config.parameters | config.varying).items()
+    ]
     return " ".join(shown)

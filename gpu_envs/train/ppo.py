@@ -26,12 +26,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gpu_envs.known.fields import read as read_fields
 from gpu_envs.policies import agent_kinds, agent_map
 from gpu_envs.policies.agent_kinds import KINDS_APART
 from gpu_envs.policies.networks import Policy
 from gpu_envs.policies.options import flag_of
 from gpu_envs.policies.sharing import groups, sides
-from gpu_envs.train import by_role, optimiser
+from gpu_envs.train import by_role, optimiser, varying
 from gpu_envs.train.columns import TRAINING, TRAINING_LENGTH, column
 from gpu_envs.train.config import Config
 from gpu_envs.train.decisions import far_advantages
@@ -122,6 +123,8 @@ class Trainer:
             Rewards(config, kind.parts, known, env.simulator.name, self.device)
             for kind in self.kinds
         ]
+        described = read_fields(env.simulator.instance["parameters"])
+        self.schedules = varying.Schedules(config.varying, described)
         self.updates = self.steps = 0
         self.began = 0  # update before which all worlds began at once
         limit = env.simulator.max_episode_steps
@@ -248,6 +251,7 @@ class Trainer:
         fraction = min(self.steps / self.config.total_steps, 1.0)
         for rewards in self.rewards:
             rewards.set(fraction)
+        self.schedules.set(self.env.simulator, fraction)
         for learner in self.learners:
             learner.set(fraction)
             if learner.past is not None:

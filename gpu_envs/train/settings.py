@@ -48,7 +48,7 @@ def _parameters(env: str, *chosen: Mapping[str, Any]) -> Settings:
 
 def training(config: Config) -> Settings:
     """Return the settings of a run's rollouts."""
-    found = _parameters(config.env, config.parameters)
+    found = _parameters(config.env, config.parameters) | config.varying
     found |= {ACTIONS: SAMPLED, _NOISE: config.hold_noise, _PAST: config.past_worlds}
     return found | {_NAMES: DRAWN if config.other_play else TRUE}
 

@@ -12,9 +12,10 @@ from gpu_envs import errors
 from gpu_envs.core import options
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.infos import infos_of
-from gpu_envs.known import fields, measures
+from gpu_envs.known import fields, measures, registration
 from gpu_envs.known.outputs import FINAL_LAYERS, LAYERS, OUTPUTS, Outputs
 from gpu_envs.policies.options import flag_of
+from gpu_envs.train import varying
 from gpu_envs.train.config import Config
 
 FIRST_WORLD = 2**31  # number of the first world, beyond those of training
@@ -119,7 +120,8 @@ def _way_out(name: str, value: Any, parts: tuple[str, ...]) -> str:
 
 def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Worlds:
     """Return the worlds of a rollout, which write only the outputs that the trainer reads."""
-    parameters: dict[str, Any] = dict(config.parameters)
+    described = fields.read(registration.find(config.env)["parameters"])
+    parameters: dict[str, Any] = config.parameters | varying.keywords(config.varying, described)
     with defaults_named(config, parameters, "parameters"):
         one = Worlds(config.env, 1, device="cpu", **parameters)
     read = set(_READ) | ({"reward_parts"} if config.reward_weights else set())
