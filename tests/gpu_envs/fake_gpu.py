@@ -86,11 +86,12 @@ class NativeSimulator:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._inner, name)
-        if name not in ("step", "reset", "observe", "sample_actions"):
+        if name not in ("step", "step_some", "reset", "observe", "sample_actions"):
             return found
 
         def call(*arguments: Any) -> Any:
-            self._gpu.said.append((name, arguments[-1]))
+            stream = arguments[3 if name == "step_some" else -1]
+            self._gpu.said.append((name, stream))
             return found(*arguments)
 
         return call

@@ -246,6 +246,40 @@ def test_a_mask_is_read_after_its_stream_has_written_it(gpu: Gpu, simulator: Any
     assert gpu.heard() == between
 
 
+def test_a_step_of_some_worlds_waits_for_its_actions_and_for_its_mask(
+    gpu: Gpu, simulator: Any
+) -> None:
+    third = 77
+    for mask, makers in ((OTHER, [OTHER]), (third, [OTHER, third]), (None, [OTHER])):
+        stepped = Array(np.array([1, 0, 0, 1], np.uint8), stream=mask)
+        simulator.step(Array(ACTIONS, stream=OTHER), worlds=stepped)
+        before = [("follow", DEFAULT, maker) for maker in makers]
+        after = [("follow", maker, DEFAULT) for maker in reversed(makers)]
+        assert gpu.heard() == [*before, ("step_some", DEFAULT), *after]
+    simulator.step(Array(ACTIONS), worlds=[True, False, False, True])  # from the host
+    assert gpu.heard() == [("step_some", DEFAULT)]
+    assert simulator.get("world.step").ravel().tolist() == [4, 0, 0, 4]
+
+
+def test_masks_of_steps_on_other_devices_and_of_other_types_are_refused(second: Gpu) -> None:
+    simulator = Simulator("Micro-v0", 3, arrays="cupy", agent_count=2)
+    simulator.reset(seed=1)
+    actions, mask = Array(np.zeros((3, 2), np.int64)), np.ones(3, bool)
+    second.elsewhere[mask.ctypes.data] = 0
+    with pytest.raises(ValueError, match="worlds must be on cuda:1, got an array on cuda:0"):
+        simulator.step(actions, worlds=Array(mask))
+    with pytest.raises(TypeError, match="worlds must be a bool or uint8 array, got float32"):
+        simulator.step(actions, worlds=Array(np.ones(3, np.float32)))
+    with pytest.raises(ValueError, match="worlds must have shape"):
+        simulator.step(actions, worlds=Array(np.ones(4, bool)))
+    there = SimpleNamespace(
+        is_cuda=True, dtype="torch.bool", shape=(3,), device="cuda:0", get_device=lambda: 0
+    )
+    with pytest.raises(ValueError, match="worlds must be on cuda:1, got cuda:0"):
+        simulator.step(actions, worlds=there)
+    assert not simulator.get("world.step").any()
+
+
 @pytest.mark.parametrize("stream", [None, 1])
 def test_actions_that_are_written_or_on_the_same_stream_wait_for_nothing(
     gpu: Gpu, simulator: Any, stream: int | None
