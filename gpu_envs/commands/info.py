@@ -21,6 +21,8 @@ _SECTIONS = (
     ("reset_options", "Reset options"),
     ("columns", "Columns (get and set)"),
 )
+# When a change of a parameter that may differ by world acts.
+_WHEN = {"step": "from the next step on", "reset": "from the next episode on"}
 _WORLDS = 64  # worlds of the batch whose rows are counted
 Values = dict[str, fields.Value]
 
