@@ -8,7 +8,7 @@
 //   };
 //   struct Game : voxel::Tables<Room> {
 //     using Agents = Players;
-//     struct Schema : voxel::SchemaOf<Settings, Params, voxel::Laid, Players> {
+//     struct Schema : voxel::SchemaOf<Settings, Params, Varied, voxel::Laid, Players> {
 //       using tables = Types<Agents, Statics, ...>;
 //     };
 //   };
@@ -58,18 +58,23 @@ struct PlayersOf : Agents<kMostAgents, Act, Body, Hands, Home, Own...> {
   static GE_FN constexpr int count(const P& params) { return params.agent_count; }
 };
 
-/// The schema of a game without its `tables`. S: settings, P: parameters, O: options, A: agents. The
-/// namespace of S and P has `P resolve_settings(S&)` and `O read_layout(text, params)`.
-template <class S, class P, class O, class A>
+/// The schema of a game without its `tables`. S: settings, P: parameters, V: those that may differ
+/// by world, O: options, A: agents. The namespace of S and P has `P resolve_settings(S&)`,
+/// `const char* problem_of(const V&, const P&)` and `O read_layout(text, params)`.
+template <class S, class P, class V, class O, class A>
 struct SchemaOf {
   using Settings = S;
   using Params = P;
+  using Varied = V;
   using Options = O;
   using ResetSettings = LayoutSettings;
   using Action = Act;
   using Agent = A;
   static constexpr Tuning tuning = kTuning;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
+  static const char* problem(const Varied& varied, const Params& params) {
+    return problem_of(varied, params);
+  }
   static Options resolve_options(const ResetSettings& settings, const Params& params) {
     return read_layout(settings.layout, params);
   }

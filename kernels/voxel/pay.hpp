@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/maths/math.hpp"
-#include "voxel/settings.hpp"
 
 namespace ge::voxel {
 
@@ -13,11 +12,10 @@ GE_FN float team_share(float reward, float spirit, int own, int all, int agents)
   return reward * ((1.0f - spirit) * float(own) + spirit * float(all) / float(agents));
 }
 
-/// An agent's share of the rewards for events of one kind; `doers` has a bit for each agent who
-/// caused one.
-GE_FN float share_of(const Params& p, float reward, uint32_t doers, int agent) {
-  return team_share(reward, p.team_spirit, int(doers >> agent & 1u), count_bits(doers),
-                    p.agent_count);
+/// An agent's share of the rewards for events of one kind, in a team of `agents`; `doers` has a bit
+/// for each who caused one.
+GE_FN float share_of(float reward, float spirit, uint32_t doers, int agent, int agents) {
+  return team_share(reward, spirit, int(doers >> agent & 1u), count_bits(doers), agents);
 }
 
 }  // namespace ge::voxel

@@ -1,19 +1,28 @@
 // What a user sets in every voxel game, and its resolved form. A game joins these fields to its
 // own, in an order of its choice:
 //
-//   struct Settings : voxel::Settings {
+//   struct Varied {  // what may differ by world
 //     int32_t wall_low = 5, wall_high = 6;
+//     float team_spirit = 0.0f;
+//     static constexpr auto describe();
+//   };
+//   struct Settings : voxel::Settings, Varied {
 //     static constexpr auto describe() {
 //       return std::tuple_cat(fields(voxel::agents_field<Settings>(), field("wall_low", ...)),
 //                             fields(voxel::spirit_field<Settings>()),
 //                             voxel::view_fields<Settings>());
 //     }
 //   };
-//   struct Params : voxel::Params { voxel::Span wall; };
-//   inline Params resolve(Settings& s) {
-//     Params p{voxel::common_of(s)};
-//     p.wall = voxel::span("wall", s.wall_low, s.wall_high);
-//     return p;
+//   constexpr auto Varied::describe() { return fields_of<Varied>(Settings::describe()); }
+//   inline constexpr voxel::Ends<Varied> kEnds[] = {
+//       {"wall", &Varied::wall_low, &Varied::wall_high, "wall_low is above wall_high"}};
+//   struct Params : voxel::Params {};
+//   inline const char* problem_of(const Varied& v, const Params&) {
+//     return voxel::problem_of(v, kEnds);
+//   }
+//   inline Params resolve_settings(Settings& s) {
+//     voxel::check(s, kEnds);
+//     return {voxel::common_of(s)};
 //   }
 #pragma once
 
@@ -26,8 +35,6 @@ inline constexpr int kMostAgents = 8;
 
 struct Settings : cameras::Settings {
   int32_t agent_count = 1;
-  float team_spirit = 0.0f;
-  float episode_seconds = 60.0f;
   float look_limit = 0.2f;
 };
 
@@ -63,25 +70,41 @@ struct Span {
 };
 struct Params {
   int32_t agent_count;
-  float team_spirit, episode_seconds, look_limit;
+  float look_limit;
   cameras::Picture picture;
 };
 
 [[noreturn]] inline void refuse(const std::string& message) {
   throw Error(Fault::value, message);
 }
-inline Span span(const char* name, int32_t low, int32_t high) {
+/// Two parameters, of which one must not be above the other.
+template <class V>
+struct Ends {
+  const char* name;
+  int32_t V::* low;
+  int32_t V::* high;
+  const char* problem;
+};
+template <class V, int N>
+const char* problem_of(const V& v, const Ends<V> (&all)[N]) {
+  for (const Ends<V>& ends : all)
+    if (v.*ends.low > v.*ends.high) return ends.problem;
+  return nullptr;
+}
+inline void check_ends(const char* name, int32_t low, int32_t high) {
   if (low > high)
     refuse(std::string(name) + "_low=" + std::to_string(low) + " is above " + name +
            "_high=" + std::to_string(high));
-  return {low, high};
+}
+/// Says it with the numbers.
+template <class V, int N>
+void check(const std::type_identity_t<V>& v, const Ends<V> (&all)[N]) {
+  for (const Ends<V>& ends : all) check_ends(ends.name, v.*ends.low, v.*ends.high);
 }
 inline Params common_of(Settings& s) {
   Params p{};
   p.picture = cameras::picture_of(s);
   p.agent_count = s.agent_count;
-  p.team_spirit = s.team_spirit;
-  p.episode_seconds = s.episode_seconds;
   p.look_limit = s.look_limit;
   return p;
 }

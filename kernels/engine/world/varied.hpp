@@ -31,6 +31,18 @@ namespace ge {
 template <class S>
 inline constexpr bool has_varied = requires { typename S::Varied; };
 
+/// The fields of a description that are members of C: `fields_of<Varied>(Settings::describe())`.
+template <class C, class... F>
+constexpr auto fields_of(const std::tuple<F...>& described) {
+  const auto chosen = [](const auto& field) {
+    if constexpr (std::is_same_v<typename std::decay_t<decltype(field)>::Owner, C>)
+      return fields(field);
+    else
+      return fields();
+  };
+  return std::apply([&](const F&... field) { return std::tuple_cat(chosen(field)...); }, described);
+}
+
 // ---- the types of an environment
 
 template <class S>

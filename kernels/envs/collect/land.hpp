@@ -14,18 +14,22 @@ GE_FN uint32_t hill_colour(const Draw& d, int i) {
       voxel::kVeryLightOrange, voxel::kGrey,           voxel::kDarkGrey};
   return kColours[d.below(i, 7)];
 }
+GE_FN int tenths(float frequency) {
+  return to_int(floor(10.0f * frequency + 0.5f));
+}
 GE_FN void draw_land(const W& w, Land& land) {
-  const Params& p = w.params();
+  const Varied v = w.varied();
   land = {};
   land.hill_colour = voxel::kVeryLightGreen, land.floor_colour = voxel::kDarkGrey;
   if (w.options().laid != 0) return;
   const Draw sides = draw<"collect_sides">(w, 0), hills = draw<"collect_hills">(w, 0);
   const Draw looks = draw<"collect_looks">(w, 0);
-  land.side_x = voxel::between(sides, 0, p.side), land.side_y = voxel::between(sides, 1, p.side);
-  land.tenths = voxel::between(hills, 0, p.tenths);
-  land.octaves = voxel::between(hills, 1, p.octaves);
-  land.relief = voxel::between(hills, 2, p.relief);
-  land.ground = p.ground_low + hills.uniform(3) * (p.ground_high - p.ground_low);
+  land.side_x = voxel::between(sides, 0, v.side_low, v.side_high);
+  land.side_y = voxel::between(sides, 1, v.side_low, v.side_high);
+  land.tenths = voxel::between(hills, 0, tenths(v.frequency_low), tenths(v.frequency_high));
+  land.octaves = voxel::between(hills, 1, v.octaves_low, v.octaves_high);
+  land.relief = voxel::between(hills, 2, v.relief_low, v.relief_high);
+  land.ground = v.ground_low + hills.uniform(3) * (v.ground_high - v.ground_low);
   land.hill_colour = hill_colour(looks, 0);
   land.floor_colour = looks.below(1, 3) == 0 ? voxel::kGrey : voxel::kDarkGrey;
 }

@@ -63,7 +63,7 @@ GE_FN int colour_diamonds(const W& w, Draft& draft) {
     for (int k = 0; k < draft.diamonds; ++k) {
       voxel::Diamond diamond = draft.gems.get(k);
       const bool is_good =
-          draw<"collect_colours">(w, k, attempt).uniform(0) < w.params().good_share ||
+          draw<"collect_colours">(w, k, attempt).uniform(0) < w.varied().good_share ||
           (attempt + 1 == kTries && k == 0);
       diamond.colour = is_good ? voxel::kGreen : voxel::kRed;
       good += is_good ? 1 : 0;
@@ -74,18 +74,18 @@ GE_FN int colour_diamonds(const W& w, Draft& draft) {
 
 GE_FN int draw_level(const W& w, const Land& land, Draft& draft,
                      const Rows<Places, Place>& places) {
-  const Params& p = w.params();
+  const Varied v = w.varied();
   const int cells = land.side_x * land.side_y;
   draft.add({{0, 0, 0}, {land.side_x, land.side_y, 1}, land.floor_colour, 1u});
   Deck deck = full_deck(w, land, places);
-  for (int agent = 0; agent < p.agent_count; ++agent) {
+  for (int agent = 0; agent < w.params().agent_count; ++agent) {
     const voxel::Cell home = deck.deal(deck.left());
     draft.add_agent(agent, home, voxel::dropping_into(home, draw<"collect_agents">(w, agent), 0));
   }
-  const int most = most_diamonds(p, cells);
+  const int most = most_diamonds(v, cells);
   deal_diamonds(deck, draft,
                 min(voxel::between(draw<"collect_count">(w, 0), 0, 1, most), deck.left()));
-  const int boxes = boxes_on(p, cells);
+  const int boxes = boxes_on(v, cells);
   if (boxes < deck.left())
     for (int k = 0; k < boxes; ++k) draft.add_crate(deck.deal(deck.left()));
   return colour_diamonds(w, draft);
@@ -110,8 +110,8 @@ GE_FN void make_level(const World<Game::Schema>& w, const Land& land, voxel::Cou
     harvest.good_left = draw_level(w, land, draft, places);
   }
   voxel::count(draft, counts);
-  const Params& p = w.params();
-  timer = voxel::timer_of<Game>(w, p.episode_seconds + p.diamond_seconds * float(counts.diamonds));
+  const Varied v = w.varied();
+  timer = voxel::timer_of<Game>(w, v.episode_seconds + v.diamond_seconds * float(counts.diamonds));
 }
 GE_FN void begin_agent(const W&, voxel::Hands& hands) {
   hands = {voxel::kEmpty};

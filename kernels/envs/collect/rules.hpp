@@ -32,11 +32,13 @@ GE_FN void collect_at(const Yard& yard, int agent, const DiamondRows& diamonds, 
   deeds.all |= bit;
   voxel::succeed(timer);
 }
-GE_FN Parts pay_of(const Params& p, const Deeds& deeds, int agent) {
-  return {voxel::share_of(p, p.good_reward, deeds.good, agent),
-          voxel::share_of(p, p.bad_reward, deeds.bad, agent),
-          voxel::share_of(p, p.all_reward, deeds.all, agent),
-          float(deeds.fall >> agent & 1u) * p.fall_reward};
+GE_FN Parts pay_of(const W& w, const Deeds& deeds, int agent) {
+  const Varied v = w.varied();
+  const auto share = [&](float reward, uint32_t doers) GE_LAMBDA {
+    return voxel::share_of(reward, v.team_spirit, doers, agent, w.params().agent_count);
+  };
+  return {share(v.good_reward, deeds.good), share(v.bad_reward, deeds.bad),
+          share(v.all_reward, deeds.all), float(deeds.fall >> agent & 1u) * v.fall_reward};
 }
 
 /// One agent after the other: boxes and diamonds go to the first that reaches them.
@@ -53,7 +55,7 @@ GE_FN void play(const World<Game::Schema>& w, voxel::Timer& timer, Harvest& harv
   for (int agent = 0; agent < p.agent_count; ++agent)
     collect_at(yard, agent, diamonds, harvest, timer, deeds);
   for (int agent = 0; agent < p.agent_count; ++agent) {
-    const Parts paid = pay_of(p, deeds, agent);
+    const Parts paid = pay_of(w, deeds, agent);
     parts.set(agent, paid);
     rewards.set(agent, {paid.good + paid.bad + paid.all + paid.fall});
   }

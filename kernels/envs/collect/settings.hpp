@@ -8,14 +8,14 @@ namespace gpu_envs::envs::collect {
 
 using namespace ge;
 namespace voxel = ge::voxel;
-using voxel::Span;
 
 /// Longest side of the land and its highest hill [cells]; most diamonds and boxes.
 inline constexpr int kSide = 41, kHighest = 20, kMostDiamonds = 96, kMostBoxes = 80;
 /// Sides that noise is stretched over: one frequency is one wave along them.
 inline constexpr float kWaves = 42.0f;
 
-struct Settings : voxel::Settings {
+/// What may differ by world.
+struct Varied {
   int32_t side_low = 8, side_high = kSide;
   float frequency_low = 0.1f, frequency_high = 9.9f;
   int32_t octaves_low = 1, octaves_high = 9;
@@ -25,52 +25,74 @@ struct Settings : voxel::Settings {
   float box_share = 0.04f;
   int32_t box_count_low = 3;
   float good_reward = 1.0f, bad_reward = -1.0f, all_reward = 5.0f, fall_reward = -1.0f;
-  float diamond_seconds = 2.0f;
+  float team_spirit = 0.0f;
+  float episode_seconds = 60.0f, diamond_seconds = 2.0f;
+  static constexpr auto describe();
+};
 
+struct Settings : voxel::Settings, Varied {
   using Self = Settings;
   static constexpr auto describe_land() {
     return fields(
         voxel::agents_field<Self>(),
-        field("side_low", &Self::side_low, "shortest side of the land").in("m").within(5, kSide),
-        field("side_high", &Self::side_high, "longest side of the land").in("m").within(5, kSide),
+        field("side_low", &Self::side_low, "shortest side of the land")
+            .in("m")
+            .within(5, kSide)
+            .from_reset(),
+        field("side_high", &Self::side_high, "longest side of the land")
+            .in("m")
+            .within(5, kSide)
+            .from_reset(),
         field("frequency_low", &Self::frequency_low, "fewest waves of hills along 42 m, in tenths")
-            .within(0.1, 20),
+            .within(0.1, 20)
+            .from_reset(),
         field("frequency_high", &Self::frequency_high, "most waves of hills along 42 m, in tenths")
-            .within(0.1, 20),
+            .within(0.1, 20)
+            .from_reset(),
         field("octaves_low", &Self::octaves_low,
               "fewest octaves of the noise that hills are made of")
-            .within(1, 9),
+            .within(1, 9)
+            .from_reset(),
         field("octaves_high", &Self::octaves_high,
               "most octaves of the noise that hills are made of")
-            .within(1, 9),
+            .within(1, 9)
+            .from_reset(),
         field("relief_low", &Self::relief_low,
               "least height of hills, from the lowest to the highest noise")
             .in("m")
-            .within(0, kHighest),
+            .within(0, kHighest)
+            .from_reset(),
         field("relief_high", &Self::relief_high,
               "greatest height of hills, from the lowest to the highest noise")
             .in("m")
-            .within(0, kHighest),
+            .within(0, kHighest)
+            .from_reset(),
         field("ground_low", &Self::ground_low,
               "least noise, from 0 to 1, up to which the land is flat")
-            .within(0, 1),
+            .within(0, 1)
+            .from_reset(),
         field("ground_high", &Self::ground_high,
               "greatest noise, from 0 to 1, up to which the land is flat")
-            .within(0, 1));
+            .within(0, 1)
+            .from_reset());
   }
   static constexpr auto describe_things() {
     return fields(
         field("diamond_share", &Self::diamond_share,
               "diamonds at most, as a share of the land's cells; one more is possible")
-            .within(0, 1),
+            .within(0, 1)
+            .from_reset(),
         field("good_share", &Self::good_share,
               "probability that a diamond is green, else it is red; one is green in any case")
-            .within(0, 1),
+            .within(0, 1)
+            .from_reset(),
         field("box_share", &Self::box_share, "boxes to carry, as a share of the land's cells")
-            .within(0, 1),
+            .within(0, 1)
+            .from_reset(),
         field("box_count_low", &Self::box_count_low,
               "fewest boxes to carry; there are none where the land has no room for them")
-            .within(0, kMostBoxes));
+            .within(0, kMostBoxes)
+            .from_reset());
   }
   static constexpr auto describe_pay() {
     return fields(
@@ -83,11 +105,13 @@ struct Settings : voxel::Settings {
         field("episode_seconds", &Self::episode_seconds,
               "time of an episode, without its diamonds'")
             .in("s")
-            .within(1, 3600),
+            .within(1, 3600)
+            .from_reset(),
         field("diamond_seconds", &Self::diamond_seconds,
               "more time of an episode for each of its diamonds")
             .in("s")
-            .within(0, 60));
+            .within(0, 60)
+            .from_reset());
   }
   static constexpr auto describe() {
     return std::tuple_cat(describe_land(), describe_things(), describe_pay(),
@@ -95,50 +119,50 @@ struct Settings : voxel::Settings {
   }
 };
 
-struct Params : voxel::Params {
-  Span side, tenths, octaves, relief;
-  float ground_low, ground_high;
-  float diamond_share, good_share, box_share;
-  int32_t box_count_low;
-  float good_reward, bad_reward, all_reward, fall_reward, diamond_seconds;
-};
+constexpr auto Varied::describe() {
+  return fields_of<Varied>(Settings::describe());
+}
+
+struct Params : voxel::Params {};
 
 /// Numbers of things on land of this many cells.
-GE_FN int most_diamonds(const Params& p, int cells) {
-  return to_int(floor(p.diamond_share * float(cells) + 0.5f)) + 1;
+GE_FN int most_diamonds(const Varied& v, int cells) {
+  return to_int(floor(v.diamond_share * float(cells) + 0.5f)) + 1;
 }
-GE_FN int boxes_on(const Params& p, int cells) {
-  return max(p.box_count_low, to_int(floor(p.box_share * float(cells))));
+GE_FN int boxes_on(const Varied& v, int cells) {
+  return max(v.box_count_low, to_int(floor(v.box_share * float(cells))));
 }
 
-inline Span tenths(const Settings& s) {
-  const auto whole = [](float x) { return to_int(floor(10.0f * x + 0.5f)); };
-  if (s.frequency_low > s.frequency_high) voxel::refuse("frequency_low is above frequency_high");
-  return {whole(s.frequency_low), whole(s.frequency_high)};
+inline constexpr voxel::Ends<Varied> kEnds[] = {
+    {"side", &Varied::side_low, &Varied::side_high, "side_low is above side_high"},
+    {"octaves", &Varied::octaves_low, &Varied::octaves_high, "octaves_low is above octaves_high"},
+    {"relief", &Varied::relief_low, &Varied::relief_high, "relief_low is above relief_high"}};
+
+/// What does not go together.
+inline const char* problem_of(const Varied& v, const Params&) {
+  const int cells = v.side_high * v.side_high;
+  if (const char* const problem = voxel::problem_of(v, kEnds)) return problem;
+  if (v.frequency_low > v.frequency_high) return "frequency_low is above frequency_high";
+  if (v.ground_low > v.ground_high) return "ground_low is above ground_high";
+  if (most_diamonds(v, cells) > kMostDiamonds)
+    return "land of side_high with this diamond_share can have more diamonds than are possible";
+  return boxes_on(v, cells) > kMostBoxes
+             ? "land of side_high with this box_share can have more boxes than are possible"
+             : nullptr;
 }
 inline Params resolve_settings(Settings& s) {
-  Params p{};
-  static_cast<voxel::Params&>(p) = voxel::common_of(s);
-  p.side = voxel::span("side", s.side_low, s.side_high);
-  p.tenths = tenths(s);
-  p.octaves = voxel::span("octaves", s.octaves_low, s.octaves_high);
-  p.relief = voxel::span("relief", s.relief_low, s.relief_high);
-  if (s.ground_low > s.ground_high) voxel::refuse("ground_low is above ground_high");
-  p.ground_low = s.ground_low, p.ground_high = s.ground_high;
-  p.diamond_share = s.diamond_share, p.good_share = s.good_share;
-  p.box_share = s.box_share, p.box_count_low = s.box_count_low;
-  p.good_reward = s.good_reward, p.bad_reward = s.bad_reward, p.all_reward = s.all_reward;
-  p.fall_reward = s.fall_reward;
-  p.diamond_seconds = s.diamond_seconds;
-  const int cells = p.side.high * p.side.high;
+  const Params p{voxel::common_of(s)};
+  voxel::check(s, kEnds);
+  const int cells = s.side_high * s.side_high;
   const auto require = [&](int most, int room, const char* what, const char* which) {
     if (most > room)
-      voxel::refuse("land with side_high=" + std::to_string(p.side.high) + " and this " + which +
+      voxel::refuse("land with side_high=" + std::to_string(s.side_high) + " and this " + which +
                     " can have " + std::to_string(most) + " " + what + ", at most " +
                     std::to_string(room) + " are possible; lower one of them");
   };
-  require(most_diamonds(p, cells), kMostDiamonds, "diamonds", "diamond_share");
-  require(boxes_on(p, cells), kMostBoxes, "boxes", "box_share");
+  require(most_diamonds(s, cells), kMostDiamonds, "diamonds", "diamond_share");
+  require(boxes_on(s, cells), kMostBoxes, "boxes", "box_share");
+  if (const char* const problem = problem_of(s, p)) voxel::refuse(problem);
   return p;
 }
 

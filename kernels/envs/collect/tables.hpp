@@ -106,7 +106,8 @@ struct Game : voxel::Tables<Room> {
   static constexpr bool kDiamondColours = true;
   static GE_FN voxel::DiamondForm diamond_form() { return {0.17f, 0.45f, 0.8f}; }
 
-  struct Schema : voxel::SchemaOf<collect::Settings, collect::Params, voxel::Laid, Players> {
+  struct Schema
+      : voxel::SchemaOf<collect::Settings, collect::Params, collect::Varied, voxel::Laid, Players> {
     using tables = Types<Agents, Columns, Hills, Statics, Crates, Diamonds, LandRow, Canvas,
                          Offcuts, Stock, Gems, RawHills, Cover, Places, Permutation, Solids>;
   };

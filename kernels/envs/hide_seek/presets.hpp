@@ -163,17 +163,10 @@ constexpr double lowest_of(const Member& member) {
     if (preset.member == member) return preset.lowest;
   return member == Member(&S::box_count_low) ? 0 : kOpen;
 }
-/// A described parameter in a tuple, as one that may vary; of others nothing.
-template <class F>
-constexpr auto as_varied(const F& field) {
-  if constexpr (std::is_same_v<typename F::Owner, Varied>)
-    return fields(field.within(lowest_of(field.member), field.high));
-  else
-    return fields();
-}
 constexpr auto Varied::describe() {
-  return std::apply([](const auto&... f) { return std::tuple_cat(as_varied(f)...); },
-                    Settings::describe());
+  return std::apply(
+      [](const auto&... f) { return fields(f.within(lowest_of(f.member), f.high)...); },
+      fields_of<Varied>(Settings::describe()));
 }
 
 // ---- what does not go together

@@ -37,7 +37,7 @@ struct Levels {
   static GE_FN void build_platforms(Builder& b) {
     const Draw d = draw<"obstacles_looks">(b.w, 0);
     const uint32_t floor = voxel::layout_colour(d, 0), wall = voxel::layout_colour(d, 1);
-    b.level.walls_shown = d.uniform(2) < b.w.params().hidden_walls ? 0 : 1;
+    b.level.walls_shown = d.uniform(2) < b.w.varied().hidden_walls ? 0 : 1;
     for (int k = 0; k < b.platforms; ++k) {
       const Platform p = b.plan.get(k);
       visit_parts(p, [&](const Block& block, bool is_wall) {
@@ -115,7 +115,7 @@ struct Levels {
 
   /// How many boxes each platform gets: those that obstacles behind it need, and some more.
   static GE_FN void share_out(Builder& b) {
-    const Params& p = b.w.params();
+    const Varied v = b.w.varied();
     for (int k = 1; k < b.platforms; ++k) {
       const Platform obstacle = b.plan.get(k);
       const bool by_height = (obstacle.kind == kWall) | (obstacle.kind == kStepUp);
@@ -131,8 +131,8 @@ struct Levels {
     for (int k = 0; k < b.platforms; ++k) {
       const Draw d = draw<"obstacles_extras">(b.w, k);
       Platform at = b.plan.get(k);
-      at.boxes += to_int(floor(d.uniform(0) * p.extra_boxes * float(at.boxes) + 0.5f)) +
-                  between(d, 1, 0, p.stray_boxes);
+      at.boxes += to_int(floor(d.uniform(0) * v.extra_boxes * float(at.boxes) + 0.5f)) +
+                  between(d, 1, 0, v.stray_boxes);
       b.plan.set(k, at);
     }
   }
@@ -145,7 +145,7 @@ struct Levels {
         }));
     }
     for (int k = 1; k + 1 < b.platforms; ++k) {
-      if (draw<"obstacles_diamonds">(b.w, k).uniform(0) >= b.w.params().diamonds) continue;
+      if (draw<"obstacles_diamonds">(b.w, k).uniform(0) >= b.w.varied().diamonds) continue;
       b.draft.add_diamond(
           find_cell(b, b.plan.get(k),
                     [&](int attempt) { return draw<"obstacles_gems">(b.w, k, attempt); }),
@@ -179,10 +179,10 @@ struct Levels {
     }
     level = b.level;
     voxel::count(b.draft, level);
-    const Params& p = w.params();
+    const Varied v = w.varied();
     timer =
-        voxel::timer_of<G>(w, max(p.episode_seconds, p.platform_seconds * float(level.obstacles) +
-                                                         p.box_seconds * float(level.boxes)));
+        voxel::timer_of<G>(w, max(v.episode_seconds, v.platform_seconds * float(level.obstacles) +
+                                                         v.box_seconds * float(level.boxes)));
   }
   static GE_FN void begin_agent(const W&, voxel::Hands& hands, Score& score) {
     hands = {voxel::kEmpty};

@@ -92,30 +92,32 @@ GE_FN Platform corner_after(const Platform& last, int width, int turn) {
 }
 
 /// Lengths and heights of an obstacle of its kind; its width is drawn where it is 0.
-GE_FN void draw_obstacle(const Params& p, const Draw& sizes, const Draw& more, Platform& o) {
+GE_FN void draw_obstacle(const Varied& v, const Params& p, const Draw& sizes, const Draw& more,
+                         Platform& o) {
   o.kind = p.kinds[sizes.below(0, uint32_t(p.kind_count))];
   o.length = o.kind == kLava ? between(sizes, 1, 6, 11) : between(sizes, 1, 4, 9);
   if (o.width == 0) o.width = between(sizes, 2, 5, 8);
   o.height = kWallHeight;
   const int room = o.length - 2;  // cells between the first and the last
   if (o.kind == kWall) {
-    o.rise = between(sizes, 3, p.height.low, p.height.high);
+    o.rise = between(sizes, 3, v.height_low, v.height_high);
     o.height = between(more, 0, o.rise + 4, o.rise + 5);
     o.first = between(more, 1, 1, o.length - 1);
     o.size = between(more, 2, 1, o.length - o.first);
   } else if (o.kind == kStepUp) {
-    o.rise = between(sizes, 3, p.height.low, p.height.high);
+    o.rise = between(sizes, 3, v.height_low, v.height_high);
     o.height = between(more, 0, o.rise + 2, o.rise + 4);
     o.first = between(more, 1, 1, o.length - 1);
   } else {
-    const Span range = o.kind == kLava ? p.lava : p.gap;
+    const Span range =
+        o.kind == kLava ? Span{v.lava_low, v.lava_high} : Span{v.gap_low, v.gap_high};
     o.size = between(sizes, 3, min(range.low, room), min(range.high, room));
     o.first = between(more, 1, 1, o.length - o.size - 1);
   }
 }
-GE_FN bool is_hardest(const Params& p, const Platform& o) {
-  if ((o.kind == kWall) | (o.kind == kStepUp)) return o.rise == p.height.high;
-  return (o.kind == kLava) & (o.size == p.lava.high);
+GE_FN bool is_hardest(const Varied& v, const Platform& o) {
+  if ((o.kind == kWall) | (o.kind == kStepUp)) return o.rise == v.height_high;
+  return (o.kind == kLava) & (o.size == v.lava_high);
 }
 
 /// How courses are planned in game G.
@@ -170,6 +172,7 @@ struct Plans {
   /// The k-th obstacle, and the corner before it, which is listed behind it.
   static GE_FN Platform add_obstacle(Planner& plan, const Platform& last, int k) {
     const Params& p = plan.w.params();
+    const Varied v = plan.w.varied();
     const int number = plan.attempt * kMostPlatforms + k;
     const int turn = int(draw<"obstacles_turn">(plan.w, number).below(0, 3));
     Platform next = {};
@@ -177,11 +180,11 @@ struct Plans {
       const int slot = number * kObstacleTries + attempt;
       next = {};
       next.width = turn == kStraight ? last.width : 0;
-      draw_obstacle(p, draw<"obstacles_sizes">(plan.w, slot, 0),
+      draw_obstacle(v, p, draw<"obstacles_sizes">(plan.w, slot, 0),
                     draw<"obstacles_sizes">(plan.w, slot, 1), next);
-      if (!is_hardest(p, next) || plan.hardest < p.hardest_count) break;
+      if (!is_hardest(v, next) || plan.hardest < v.hardest_count) break;
     }
-    plan.hardest += is_hardest(p, next) ? 1 : 0;
+    plan.hardest += is_hardest(v, next) ? 1 : 0;
     next.sides = kLeft | kRight;
     attach(next, last, turn);
     plan.add(next);
@@ -222,7 +225,8 @@ struct Plans {
   static GE_FN int plan_course(const W& w, Level& level, PlanRows rows) {
     const Params& p = w.params();
     // Not drawn again with the level: long courses meet themselves more often, and would be rare.
-    level.obstacles = between(draw<"obstacles_count">(w, 0), 0, p.platforms.low, p.platforms.high);
+    level.obstacles =
+        between(draw<"obstacles_count">(w, 0), 0, w.varied().platform_count_low, p.most_platforms);
     int count = 0;
     level.conflict = 1;
     for (int attempt = 0; attempt < kLevelAttempts && level.conflict != 0; ++attempt) {

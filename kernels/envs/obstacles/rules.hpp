@@ -40,12 +40,13 @@ struct Rules {
     if (voxel::take_diamond<G>(yard.w, at, diamonds) != voxel::kEmpty) deeds.diamond |= bit;
     return score;
   }
-  static GE_FN Parts pay_of(const Params& p, const Deeds& deeds, int agent) {
+  static GE_FN Parts pay_of(const W& w, const Deeds& deeds, int agent) {
+    const Varied v = w.varied();
     const auto share = [&](float reward, uint32_t doers) {
-      return voxel::share_of(p, reward, doers, agent);
+      return voxel::share_of(reward, v.team_spirit, doers, agent, w.params().agent_count);
     };
-    return {share(p.exit_reward, deeds.exit), deeds.all_exit ? p.all_exit_reward : 0.0f,
-            share(p.diamond_reward, deeds.diamond), share(p.box_reward, deeds.box)};
+    return {share(v.exit_reward, deeds.exit), deeds.all_exit ? v.all_exit_reward : 0.0f,
+            share(v.diamond_reward, deeds.diamond), share(v.box_reward, deeds.box)};
   }
 
   /// One agent after the other: crates and diamonds go to the first that reaches for them.
@@ -70,7 +71,7 @@ struct Rules {
     if (deeds.all_exit) voxel::succeed(timer);
 
     for (int agent = 0; agent < p.agent_count; ++agent) {
-      const Parts paid = pay_of(p, deeds, agent);
+      const Parts paid = pay_of(w, deeds, agent);
       parts.set(agent, paid);
       rewards.set(agent, {paid.exit + paid.all_exit + paid.diamond + paid.box});
     }

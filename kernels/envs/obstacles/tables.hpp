@@ -122,7 +122,8 @@ struct Game : voxel::Tables<T_> {
   };
   static GE_FN voxel::DiamondForm diamond_form() { return {0.8f * 0.17f, 0.8f * 0.45f, 0.7f}; }
 
-  struct Schema : voxel::SchemaOf<SettingsOf<D>, obstacles::Params, voxel::Laid, Players> {
+  struct Schema
+      : voxel::SchemaOf<SettingsOf<D>, obstacles::Params, obstacles::Varied, voxel::Laid, Players> {
     using tables = Types<Agents, typename Base::Statics, typename Base::Marks,
                          typename Base::Crates, typename Base::Diamonds, Course, Plan,
                          typename Base::Canvas, typename Base::Offcuts, typename Base::Fields,

@@ -37,7 +37,9 @@ GE_FN Cell direction(int k) {
 /// Object by object, from the first on: neighbours in a random order, up to a random number.
 GE_FN Arrangement grow(const W& w) {
   constexpr int kWays = 5;
-  const int size = voxel::between(draw<"rearrange_size">(w, 0), 0, w.params().object_count);
+  const Varied v = w.varied();
+  const int size =
+      voxel::between(draw<"rearrange_size">(w, 0), 0, v.object_count_low, v.object_count_high);
   Arrangement made;
   made.at[made.count++] = {0, 0, 0};
   for (int k = 0; k < made.count && made.count < size; ++k) {
@@ -60,7 +62,7 @@ GE_FN Arrangement grow(const W& w) {
 GE_FN void build_room(const W& w, Draft& draft) {
   const Draw d = draw<"rearrange_looks">(w, 0);
   const bool laid = w.options().laid != 0;
-  const bool hidden = laid ? w.options().hidden != 0 : d.uniform(0) < w.params().hidden_walls;
+  const bool hidden = laid ? w.options().hidden != 0 : d.uniform(0) < w.varied().hidden_walls;
   const int h = laid ? w.params().wall.high : voxel::between(d, 1, w.params().wall);
   draft.add_room({kLength, kWidth, h}, voxel::kDarkGrey, voxel::kDarkGrey, hidden ? 0u : 1u);
 }
@@ -76,9 +78,10 @@ GE_FN voxel::Look draw_look(const W& w, int object, int32_t fixed) {
 /// On the floor of the working area, in cells that neither the arrangement nor others take.
 GE_FN void place_copies(const W& w, const Arrangement& made, Draft& draft, const Looks& looks) {
   constexpr int kSide = 2 * kWorkReach + 1;
-  const Span& range = w.params().misplaced;
-  const int misplaced = voxel::between(draw<"rearrange_misplaced">(w, 0), 0,
-                                       min(range.low, made.count), min(range.high, made.count));
+  const Varied v = w.varied();
+  const int misplaced =
+      voxel::between(draw<"rearrange_misplaced">(w, 0), 0, min(v.misplaced_low, made.count),
+                     min(v.misplaced_high, made.count));
   uint32_t taken = 0;  // cells of the floor, by bits
   for (int k = 0; k < made.count; ++k)
     taken |= uint32_t{made.at[k].z == 0}
@@ -150,7 +153,7 @@ GE_FN void make_level(const World<Game::Schema>& w, voxel::Counts& counts, voxel
     place_agents(w, draft);
   }
   voxel::count(draft, counts);
-  timer = voxel::timer_of<Game>(w, w.params().episode_seconds);
+  timer = voxel::timer_of<Game>(w, w.varied().episode_seconds);
 }
 GE_FN void begin_agent(const W&, voxel::Hands& hands) {
   hands = {voxel::kEmpty};

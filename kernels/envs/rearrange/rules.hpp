@@ -73,14 +73,17 @@ GE_FN void play(const World<Game::Schema>& w, voxel::Timer& timer, Matches& matc
                 Rows<Players, Reward> rewards, Rows<Players, Parts> parts,
                 voxel::CrateRows<Game> crates) {
   const Params& p = w.params();
+  const Varied v = w.varied();
   const Yard yard{w, bodies, hands, crates};
   Deeds deeds;
   for (int agent = 0; agent < p.agent_count; ++agent) work(yard, agent, matches, timer, deeds);
   voxel::return_fallen(yard);
   for (int agent = 0; agent < p.agent_count; ++agent) {
-    const Parts paid = {voxel::share_of(p, p.match_reward, deeds.match, agent),
-                        voxel::share_of(p, p.all_reward, deeds.all, agent),
-                        voxel::share_of(p, p.lift_reward, deeds.lift, agent)};
+    const auto share = [&](float reward, uint32_t doers) GE_LAMBDA {
+      return voxel::share_of(reward, v.team_spirit, doers, agent, p.agent_count);
+    };
+    const Parts paid = {share(v.match_reward, deeds.match), share(v.all_reward, deeds.all),
+                        share(v.lift_reward, deeds.lift)};
     parts.set(agent, paid);
     rewards.set(agent, {paid.match + paid.all + paid.lift});
   }

@@ -30,12 +30,20 @@ GE_FN bool is_near(const Cell& a, const Cell& b, int reach) {
   return (a.x >= b.x - reach) & (a.x <= b.x + reach) & (a.y >= b.y - reach) & (a.y <= b.y + reach);
 }
 
-struct Settings : voxel::Settings {
+/// What may differ by world.
+struct Varied {
   int32_t object_count_low = 2, object_count_high = 7;
   int32_t misplaced_low = 1, misplaced_high = kMostObjects;
-  int32_t wall_low = 4, wall_high = 6;
   float hidden_walls = 0.5f;
   float match_reward = 1.0f, all_reward = 10.0f, lift_reward = 0.0f;
+  float team_spirit = 0.0f;
+  float episode_seconds = 60.0f;
+  static constexpr auto describe();
+};
+
+/// Levels by hand are laid between the walls.
+struct Settings : voxel::Settings, Varied {
+  int32_t wall_low = 4, wall_high = 6;
 
   using Self = Settings;
   static constexpr auto describe() {
@@ -43,16 +51,20 @@ struct Settings : voxel::Settings {
         fields(
             voxel::agents_field<Self>(),
             field("object_count_low", &Self::object_count_low, "fewest objects of an arrangement")
-                .within(2, kMostObjects),
+                .within(2, kMostObjects)
+                .from_reset(),
             field("object_count_high", &Self::object_count_high, "most objects of an arrangement")
-                .within(2, kMostObjects),
+                .within(2, kMostObjects)
+                .from_reset(),
             field("misplaced_low", &Self::misplaced_low,
                   "fewest objects of the copy that are out of place at the start")
-                .within(1, kMostObjects),
+                .within(1, kMostObjects)
+                .from_reset(),
             field("misplaced_high", &Self::misplaced_high,
                   "most objects of the copy that are out of place at the start; no more than "
                   "there are")
-                .within(1, kMostObjects),
+                .within(1, kMostObjects)
+                .from_reset(),
             field("wall_low", &Self::wall_low,
                   "lowest walls of a level, the floor's metre included")
                 .in("m")
@@ -62,7 +74,8 @@ struct Settings : voxel::Settings {
                 .in("m")
                 .within(3, 10),
             field("hidden_walls", &Self::hidden_walls, "probability that the walls cannot be seen")
-                .within(0, 1)),
+                .within(0, 1)
+                .from_reset()),
         fields(
             voxel::reward_field("match_reward", &Self::match_reward,
                                 "reward when more objects are in place than ever before"),
@@ -73,26 +86,33 @@ struct Settings : voxel::Settings {
             voxel::spirit_field<Self>(),
             field("episode_seconds", &Self::episode_seconds, "time of an episode")
                 .in("s")
-                .within(1, 3600)),
+                .within(1, 3600)
+                .from_reset()),
         voxel::view_fields<Self>());
   }
 };
 
+constexpr auto Varied::describe() {
+  return fields_of<Varied>(Settings::describe());
+}
+
 struct Params : voxel::Params {
-  Span object_count, misplaced, wall;
-  float hidden_walls, match_reward, all_reward, lift_reward;
+  Span wall;
 };
 
+inline constexpr voxel::Ends<Varied> kEnds[] = {
+    {"object_count", &Varied::object_count_low, &Varied::object_count_high,
+     "object_count_low is above object_count_high"},
+    {"misplaced", &Varied::misplaced_low, &Varied::misplaced_high,
+     "misplaced_low is above misplaced_high"}};
+
+inline const char* problem_of(const Varied& v, const Params&) {
+  return voxel::problem_of(v, kEnds);
+}
 inline Params resolve_settings(Settings& s) {
-  Params p{};
-  static_cast<voxel::Params&>(p) = voxel::common_of(s);
-  p.object_count = voxel::span("object_count", s.object_count_low, s.object_count_high);
-  p.misplaced = voxel::span("misplaced", s.misplaced_low, s.misplaced_high);
-  p.wall = voxel::span("wall", s.wall_low, s.wall_high);
-  p.hidden_walls = s.hidden_walls;
-  p.match_reward = s.match_reward, p.all_reward = s.all_reward;
-  p.lift_reward = s.lift_reward;
-  return p;
+  voxel::check(s, kEnds);
+  voxel::check_ends("wall", s.wall_low, s.wall_high);
+  return {voxel::common_of(s), {s.wall_low, s.wall_high}};
 }
 
 }  // namespace gpu_envs::envs::rearrange

@@ -48,8 +48,8 @@ struct Room {
 struct Game : voxel::Tables<Room, voxel::Look> {
   using Agents = Players;
 
-  struct Schema
-      : voxel::SchemaOf<rearrange::Settings, rearrange::Params, rearrange::Options, Players> {
+  struct Schema : voxel::SchemaOf<rearrange::Settings, rearrange::Params, rearrange::Varied,
+                                  rearrange::Options, Players> {
     using tables = Types<Agents, Statics, Crates, Task, Canvas, Offcuts, Stock, Solids>;
   };
   static GE_FN int fixture_count(const World<Schema>&) { return kFixtures; }

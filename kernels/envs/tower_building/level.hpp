@@ -28,15 +28,17 @@ GE_FN Rectangle place(const Draw& d, int length, int width, int room_length, int
   return {x, y, x + length, y + width};
 }
 GE_FN Plan draw_plan(const W& w) {
-  const Params& p = w.params();
+  const Varied v = w.varied();
   const Draw room = draw<"tower_room">(w, 0), sides = draw<"tower_sides">(w, 0);
-  const int zone[2] = {voxel::between(sides, 0, p.zone), voxel::between(sides, 1, p.zone)};
-  const int materials[2] = {voxel::between(sides, 2, p.materials),
-                            voxel::between(sides, 3, p.materials)};
+  const int zone[2] = {voxel::between(sides, 0, v.zone_low, v.zone_high),
+                       voxel::between(sides, 1, v.zone_low, v.zone_high)};
+  const int materials[2] = {voxel::between(sides, 2, v.materials_low, v.materials_high),
+                            voxel::between(sides, 3, v.materials_low, v.materials_high)};
   Plan plan;
-  plan.length = max(voxel::between(room, 0, p.length), zone[0] + materials[0] + 3);
-  plan.width = max(voxel::between(room, 1, p.width), zone[1] + materials[1] + 3);
-  plan.height = voxel::between(room, 2, p.wall);
+  plan.length =
+      max(voxel::between(room, 0, v.length_low, v.length_high), zone[0] + materials[0] + 3);
+  plan.width = max(voxel::between(room, 1, v.width_low, v.width_high), zone[1] + materials[1] + 3);
+  plan.height = voxel::between(room, 2, v.wall_low, v.wall_high);
   // They may overlap.
   plan.zone = place(draw<"tower_zone">(w, 0), zone[0], zone[1], plan.length, plan.width);
   plan.materials =
@@ -49,7 +51,7 @@ GE_FN void build_room(const W& w, const Plan& plan, Draft& draft) {
   // Other than the zone, which is dark grey.
   const uint32_t floor = voxel::layout_colour(d, 0, voxel::kBrightLayoutColours);
   const uint32_t wall = voxel::layout_colour(d, 1);
-  const uint32_t shown = d.uniform(2) < w.params().hidden_walls ? 0u : 1u;
+  const uint32_t shown = d.uniform(2) < w.varied().hidden_walls ? 0u : 1u;
   draft.add_room({plan.length, plan.width, plan.height}, floor, wall, shown);
   const Rectangle& zone = plan.zone;
   draft.add(voxel::Mark{{zone.x, zone.y, 1}, {zone.x_end, zone.y_end, 2}, voxel::kZoneMark});
@@ -57,6 +59,7 @@ GE_FN void build_room(const W& w, const Plan& plan, Draft& draft) {
 
 GE_FN void place_things(const W& w, const Plan& plan, Draft& draft) {
   const Params& p = w.params();
+  const Varied v = w.varied();
   const int across = plan.width - 2, cells = (plan.length - 2) * across;
   voxel::Distinct<voxel::kMostAgents + kMostSpare> taken;
   for (int agent = 0; agent < p.agent_count; ++agent) {
@@ -65,8 +68,8 @@ GE_FN void place_things(const W& w, const Plan& plan, Draft& draft) {
     const voxel::Cell home = {1 + cell / across, 1 + cell % across, 2};
     draft.add_agent(agent, home, voxel::dropping_into(home, d, 1));
   }
-  const int most = min(p.spare_boxes.high, cells - p.agent_count);
-  const int spare = voxel::between(draw<"tower_spare">(w, 0), 0, p.spare_boxes.low, most);
+  const int most = min(v.spare_boxes_high, cells - p.agent_count);
+  const int spare = voxel::between(draw<"tower_spare">(w, 0), 0, v.spare_boxes_low, most);
   for (int box = 0; box < min(spare, most); ++box) {
     const int cell = taken.take(draw<"tower_boxes">(w, box), 0, cells);
     const int x = 1 + cell / across, y = 1 + cell % across;
@@ -89,8 +92,8 @@ GE_FN void make_level(const World<Game::Schema>& w, voxel::Counts& counts, voxel
     place_things(w, plan, draft);
   }
   voxel::count(draft, counts);
-  const Params& p = w.params();
-  timer = voxel::timer_of<Game>(w, p.episode_seconds + p.box_seconds * float(counts.boxes));
+  const Varied v = w.varied();
+  timer = voxel::timer_of<Game>(w, v.episode_seconds + v.box_seconds * float(counts.boxes));
 }
 GE_FN void begin_agent(const W&, voxel::Hands& hands, Score& score) {
   hands = {voxel::kEmpty};

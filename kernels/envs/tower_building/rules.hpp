@@ -59,12 +59,13 @@ GE_FN int32_t build(const Yard& yard, int agent, Tower& tower, Deeds& deeds) {
   tower.worth = worth_of_zone(yard);
   return tower.worth - before;
 }
-GE_FN Parts pay_of(const Params& p, const Deeds& deeds, int agent, int32_t gain) {
+GE_FN Parts pay_of(const W& w, const Deeds& deeds, int agent, int32_t gain) {
   constexpr float kUnit = 0.05f;
-  return {
-      float(deeds.pick >> agent & 1u) * p.pick_reward,
-      voxel::share_of(p, p.visit_reward, deeds.visit, agent),
-      voxel::team_share(p.tower_reward * kUnit, p.team_spirit, gain, deeds.gain, p.agent_count)};
+  const Varied v = w.varied();
+  const int agents = w.params().agent_count;
+  return {float(deeds.pick >> agent & 1u) * v.pick_reward,
+          voxel::share_of(v.visit_reward, v.team_spirit, deeds.visit, agent, agents),
+          voxel::team_share(v.tower_reward * kUnit, v.team_spirit, gain, deeds.gain, agents)};
 }
 
 /// One agent after the other: boxes go to the first that reaches for them.
@@ -92,7 +93,7 @@ GE_FN void play(const World<Game::Schema>& w, voxel::Timer& timer, Tower& tower,
                        before.visited | int32_t(visits)});
   }
   for (int agent = 0; agent < p.agent_count; ++agent) {
-    const Parts paid = pay_of(p, deeds, agent, to_int(parts.get(agent).tower));
+    const Parts paid = pay_of(w, deeds, agent, to_int(parts.get(agent).tower));
     parts.set(agent, paid);
     rewards.set(agent, {paid.pick + paid.visit + paid.tower});
   }

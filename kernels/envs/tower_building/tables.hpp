@@ -68,8 +68,8 @@ inline voxel::Laid read_layout(const std::string& text, const Params& p) {
 struct Game : voxel::Tables<Room> {
   using Agents = Players;
 
-  struct Schema
-      : voxel::SchemaOf<tower_building::Settings, tower_building::Params, voxel::Laid, Players> {
+  struct Schema : voxel::SchemaOf<tower_building::Settings, tower_building::Params,
+                                  tower_building::Varied, voxel::Laid, Players> {
     using tables =
         Types<Agents, Statics, Marks, Crates, Site, Canvas, Offcuts, Fields, Stock, Solids>;
   };
