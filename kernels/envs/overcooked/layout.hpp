@@ -91,8 +91,7 @@ inline std::string find_layout(Settings& s) {
     // Before the orders are filled in: bonuses of the layout belong to its own orders.
     if (s.orders.empty() && s.bonus_orders.empty()) s.bonus_orders = layout.bonus_orders;
     if (s.orders.empty()) s.orders = layout.orders;
-    if (s.delivery_reward == 0 && s.recipe_values.empty() && s.onion_value == 0 &&
-        s.tomato_value == 0)
+    if (s.recipe_values.empty() && s.onion_value == 0 && s.tomato_value == 0)
       s.onion_value = layout.onion_value, s.tomato_value = layout.tomato_value;
     if (s.cook_time == 0 && s.recipe_times.empty() && s.onion_time == 0 && s.tomato_time == 0)
       s.onion_time = layout.onion_time, s.tomato_time = layout.tomato_time;

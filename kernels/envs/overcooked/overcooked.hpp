@@ -26,10 +26,7 @@ inline Params resolve_settings(Settings& s) {
   resolve_recipes(s, p);
   p.player_count = s.player_count;
   p.planes = planes_of(s.encoding, s.player_count);
-  p.placement_reward = s.placement_reward, p.dish_reward = s.dish_reward;
-  p.soup_reward = s.soup_reward;
-  p.shaping_factor = s.shaping_factor, p.shaped_total = s.shaped_total;
-  p.random_positions = s.random_start_positions, p.random_objects = s.random_start_objects;
+  p.shaped_total = s.shaped_total, p.random_positions = s.random_start_positions;
   return p;
 }
 

@@ -104,21 +104,17 @@ inline std::vector<int> resolve_orders(Settings& settings) {
   return orders;
 }
 
-inline void fill_values(const Settings& s, const std::vector<int>& orders,
-                        const std::vector<int>& bonus, Params& p) {
+inline void fill_values(const Settings& s, const std::vector<int>& orders, Params& p) {
   const std::vector<int> values = parse_numbers(s.recipe_values, "recipe_values", 10000, orders);
   for (size_t i = 0; i < orders.size(); ++i) {
     const int onions = orders[i] >> 2, tomatoes = orders[i] & 3;
     int value = 20;
-    if (s.delivery_reward != 0)
-      value = s.delivery_reward;
-    else if (!values.empty())
+    if (!values.empty())
       value = values[i];
     else if (s.onion_value != 0 && s.tomato_value != 0)
       value = s.onion_value * onions + s.tomato_value * tomatoes;
-    for (const int other : bonus)
-      if (other == orders[i]) value *= s.order_bonus;
     p.value[orders[i]] = value;
+    p.ordered |= 1u << orders[i];
   }
 }
 
@@ -161,7 +157,8 @@ inline void resolve_recipes(Settings& s, Params& p) {
              join_recipes(orders) + ")");
   }
   s.bonus_orders = join_recipes(bonus);
-  fill_values(s, orders, bonus, p);
+  for (const int recipe : bonus) p.bonus |= 1u << recipe;
+  fill_values(s, orders, p);
   fill_times(s, orders, p);
 }
 

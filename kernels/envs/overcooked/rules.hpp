@@ -146,6 +146,7 @@ struct Schema {
   using Agent = typename T::Chefs;
   using tables = Types<Agent, typename T::Kitchen, Board>;
   using Assets = overcooked::Assets;
+  using Varied = overcooked::Varied;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
   static Assets make_assets(const Params& params, AssetMaker& make) {
     return lay_out(params, make);
@@ -170,7 +171,7 @@ GE_FN int wanted_cell(const Params& p, const Chef& chef, int move) {
 // ---- pots
 
 /// A chef's interaction with a pot; returns its shaped reward.
-GE_FN int use_pot(const Params& p, Chef& chef, Thing& pot) {
+GE_FN int use_pot(const Params& p, const Varied& v, Chef& chef, Thing& pot) {
   if (chef.held == kNothing) {
     // In the old dynamics `cook` starts a pot of three instead.
     if (p.dynamics == kNew && is_open(pot.item))
@@ -181,13 +182,13 @@ GE_FN int use_pot(const Params& p, Chef& chef, Thing& pot) {
     if (!is_soup(pot.item) || pot.left != 0) return 0;
     chef.held = pot.item;
     pot = Thing{};
-    return p.soup_reward;
+    return v.soup_reward;
   }
   // A pot that cooks or is full takes no ingredient.
   if (is_soup(chef.held) || is_soup(pot.item) || filling_of(pot.item) == 3) return 0;
   pot.item = uint8_t(kOpen + recipe_of(pot.item) + (chef.held == kOnion ? 4 : 1));
   chef.held = kNothing;
-  return p.placement_reward;
+  return v.placement_reward;
 }
 
 // ---- random objects
@@ -199,8 +200,8 @@ GE_FN int random_recipe(const Draw& draw, int first) {
 }
 
 /// An onion with probability 3/5, a dish or a soup with 1/5 each.
-GE_FN int random_item(const Params& p, const Draw& draw) {
-  if (draw.uniform(0) >= p.random_objects) return kNothing;
+GE_FN int random_item(float probability, const Draw& draw) {
+  if (draw.uniform(0) >= probability) return kNothing;
   const uint32_t kind = draw.below(1, 5);
   return kind == 0 ? kDish : kind < 4 ? kOnion : kSoup + random_recipe(draw, 2);
 }
@@ -256,22 +257,24 @@ struct Rules {
     return useful;
   }
 
-  /// Shaped reward for taking a dish: none where enough dishes are in hands or one lies on a
+  /// Whether taking a dish is rewarded: not where enough dishes are in hands or one lies on a
   /// counter, so that taking dishes and putting them down earns nothing. As in overcooked_ai's
   /// is_dish_pickup_useful, which is defined for two players only.
-  static GE_FN int dish_pay(const Params& p, const ChefRows& chefs, const Things& things,
-                            int useful) {
-    if (p.player_count != 2) return 0;
+  static GE_FN bool needs_dish(const Params& p, const ChefRows& chefs, const Things& things,
+                               int useful) {
+    if (p.player_count != 2) return false;
     const int dishes = (chefs.get(0).held == kDish ? 1 : 0) + (chefs.get(1).held == kDish ? 1 : 0);
     bool lying = false;
     for (int k = p.pot_count; k < p.surface_count; ++k)
       lying = lying | (things.get(p.surface[k]).item == kDish);
-    return dishes < useful && !lying ? p.dish_reward : 0;
+    return dishes < useful && !lying;
   }
 
   /// One chef's interaction with the cell in front; returns its shaped reward.
-  static GE_FN int use_place(const Params& p, int me, const ChefRows& chefs, const Things& things,
+  static GE_FN int use_place(const W& w, int me, const ChefRows& chefs, const Things& things,
                              int useful, Takings& takings, Score& score) {
+    const Params& p = w.params();
+    const Varied v = w.varied();
     Chef chef = chefs.get(me);
     const int ahead = cell_ahead(p, chef.cell, chef.facing), place = p.grid[ahead];
     int shaped = 0;
@@ -283,19 +286,19 @@ struct Rules {
       chef.held = lying.item;
     } else if (place == kPot) {
       Thing pot = things.get(ahead);
-      shaped = use_pot(p, chef, pot);
+      shaped = use_pot(p, v, chef, pot);
       things.set(ahead, pot);
     } else if (place == kWindow) {
       if (!is_soup(chef.held)) return 0;
       // A soup that was not ordered is worth 0, and is served nevertheless.
-      const int value = p.value[recipe_of(chef.held)];
+      const int value = value_of(v, p, recipe_of(chef.held));
       takings.sparse += value;
       // Saturates, because an episode may have no time limit.
       score.score += min(value, 0x7fffffff - score.score);
       score.soups += (value != 0) & (score.soups != 0x7fffffff) ? 1 : 0;
       chef.held = kNothing;
     } else if (place != kFloor && chef.held == kNothing) {
-      if (place == kDishes) shaped = dish_pay(p, chefs, things, useful);
+      if (place == kDishes) shaped = needs_dish(p, chefs, things, useful) ? v.dish_reward : 0;
       chef.held = place == kOnions ? kOnion : place == kTomatoes ? kTomato : kDish;
     }
     chefs.set(me, chef);
@@ -312,7 +315,7 @@ struct Rules {
     for (int me = 0; me < p.player_count; ++me) {
       int shaped = 0;
       if (get<Chefs, Move>(w, me).move == kInteract)
-        shaped = use_place(p, me, chefs, things, useful, takings, score);
+        shaped = use_place(w, me, chefs, things, useful, takings, score);
       takings.shaped += shaped;
       earned.set(me, {shaped});
     }
@@ -370,7 +373,7 @@ struct Rules {
     const Takings takings = get<Takings>(w);
     parts = {float(takings.sparse), float(earned.shaped)};
     const float shaped = p.shaped_total != 0 ? float(takings.shaped) : parts.shaped;
-    reward.value = parts.sparse + p.shaping_factor * shaped;
+    reward.value = parts.sparse + w.varied().shaping_factor * shaped;
   }
 
   // ---- a new episode
@@ -378,12 +381,13 @@ struct Rules {
   /// Empties a cell; with random_start_objects a pot may begin filled.
   static GE_FN void set_table(const W& w, Slot cell, Thing& thing) {
     const Params& p = w.params();
+    const float probability = w.varied().random_start_objects;
     thing = Thing{};
-    if (p.random_objects <= 0 || p.grid[cell.row] != kPot) return;
+    if (probability <= 0 || p.grid[cell.row] != kPot) return;
     const Draw random = draw<"overcooked_pots">(w, cell.row);
-    if (random.uniform(0) >= p.random_objects) return;
+    if (random.uniform(0) >= probability) return;
     const int recipe = random_recipe(random, 1);
-    const bool cooks = random.uniform(3) < p.random_objects;
+    const bool cooks = random.uniform(3) < probability;
     thing.item = uint8_t((cooks ? kSoup : kOpen) + recipe);
     thing.left = cooks ? p.time[recipe] : uint8_t{0};
   }
@@ -393,6 +397,7 @@ struct Rules {
   /// Puts chefs on their starts, or on free floor cells drawn at random.
   static GE_FN void place_chefs(const W& w, ChefRows chefs) {
     const Params& p = w.params();
+    const float probability = w.varied().random_start_objects;
     CellSet taken;  // numbers of floor cells
     for (int me = 0; me < p.player_count; ++me) {
       Chef chef{p.start[me], kNorth, kNothing};
@@ -405,8 +410,8 @@ struct Rules {
         taken.add(at);
         chef.cell = p.floor[at];
       }
-      if (p.random_objects > 0)
-        chef.held = uint8_t(random_item(p, draw<"overcooked_hands">(w, me)));
+      if (probability > 0)
+        chef.held = uint8_t(random_item(probability, draw<"overcooked_hands">(w, me)));
       chefs.set(me, chef);
     }
   }

@@ -101,9 +101,10 @@ struct Text {
     }
     std::string orders;
     for (int recipe = kRecipes - 1; recipe > 0; --recipe) {
-      if (p.value[recipe] == 0) continue;
+      const int value = value_of(w.varied(), p, recipe);
+      if (value == 0) continue;
       if (!orders.empty()) orders += ", ";
-      orders += recipe_name(recipe) + " pays " + std::to_string(p.value[recipe]);
+      orders += recipe_name(recipe) + " pays " + std::to_string(value);
     }
     text += "orders: " + orders;
     const Score score = get<Score>(w);
