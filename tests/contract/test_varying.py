@@ -133,7 +133,7 @@ def test_draws_depend_on_seed_world_and_episode_alone(make_simulator, name) -> N
     assert len(set(drawn_values)) == len(drawn_values)
     for field in VARYING[name]:
         if field["name"] in ranges:
-            low, high = (np.float32(end) for end in _ends(name, field))
+            low, high = (np.dtype(field["type"]).type(end) for end in _ends(name, field))
             column = [own[field["name"]] for episodes in seen.values() for own in episodes]
             assert low <= min(column) <= max(column) <= high
             assert len(set(column)) > 1

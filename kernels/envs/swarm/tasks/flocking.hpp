@@ -25,40 +25,71 @@ using swarm::kOpen, swarm::kMostSectors;
 enum RewardMode : int32_t { kSum, kOverride, kModeOfProfile };
 enum Shown : int32_t { kHidden, kShown, kShownOfProfile };
 
-struct Settings {
+/// What may differ by world. `lowest` of a number is kOpen where a profile may fill it in, which
+/// happens once for all worlds.
+struct Varied {
+  double max_rotate = kOpen, max_accelerate = kOpen, min_speed = kOpen, max_speed = kOpen;
+  double reward_decay = 5, touch_distance = kOpen, touch_penalty = kOpen;
+  double reward_scale = 1;
+
+  const char* problem() const {
+    const bool is_open = max_speed < 0;
+    return min_speed > max_speed && !is_open ? "min_speed must not be above max_speed" : nullptr;
+  }
+  static constexpr auto describe_movement(double lowest) {
+    return fields(
+        field("max_rotate", &Varied::max_rotate,
+              "most rotation of an agent in a step; -1: the profile's value, 0.025")
+            .in("pi rad/step")
+            .within(lowest, 1),
+        field("max_accelerate", &Varied::max_accelerate,
+              "most change of an agent's speed in a step; -1: the profile's value, 0.001")
+            .in("1/step^2")
+            .within(lowest, 1),
+        field("min_speed", &Varied::min_speed,
+              "lowest speed, in sides of the world; -1: the profile's value, vogue 0, floxs 0.015")
+            .in("1/step")
+            .within(lowest, 0.5),
+        field("max_speed", &Varied::max_speed,
+              "highest speed, in sides of the world; -1: the profile's value, 0.025")
+            .in("1/step")
+            .within(lowest, 0.5));
+  }
+  static constexpr auto describe_rewards(double lowest) {
+    return fields(
+        field("reward_decay", &Varied::reward_decay,
+              "decay of a neighbour's reward over reward_range: exp(-reward_decay * distance / "
+              "reward_range)")
+            .within(0, 80),
+        field("touch_distance", &Varied::touch_distance,
+              "distance of centres below which two agents touch, in sides of the world; -1: twice "
+              "agent_radius")
+            .within(lowest, 2),
+        field("touch_penalty", &Varied::touch_penalty,
+              "penalty for each agent that is touched; -1: the profile's value, vogue 1, floxs 0.1")
+            .within(lowest, 1e6),
+        field("reward_scale", &Varied::reward_scale, "factor of all rewards").within(0, 1e6));
+  }
+  static constexpr auto describe() {
+    return std::tuple_cat(describe_movement(0), describe_rewards(0));
+  }
+};
+
+struct Settings : Varied {
   int32_t profile = swarm::kVogue;
   int32_t agent_count = kOpen;
-  double max_rotate = kOpen, max_accelerate = kOpen, min_speed = kOpen, max_speed = kOpen;
   int32_t sector_count = 128;
   double vision_range = kOpen, view_angle = kOpen, agent_radius = kOpen;
   double empty_value = -1;
   int32_t speed_element = kShownOfProfile;
   int32_t reward_mode = kModeOfProfile;
-  double reward_range = kOpen, reward_decay = 5, touch_distance = kOpen, touch_penalty = kOpen;
-  double reward_scale = 1;
+  double reward_range = kOpen;
 
-  static constexpr auto describe_movement() {
-    return fields(
-        swarm::profile_field(&Settings::profile),
-        field("agent_count", &Settings::agent_count,
-              "number of agents; -1: the profile's value, vogue 1024, floxs 50")
-            .within(kOpen, 1 << 30),
-        field("max_rotate", &Settings::max_rotate,
-              "most rotation of an agent in a step; -1: the profile's value, 0.025")
-            .in("pi rad/step")
-            .within(kOpen, 1),
-        field("max_accelerate", &Settings::max_accelerate,
-              "most change of an agent's speed in a step; -1: the profile's value, 0.001")
-            .in("1/step^2")
-            .within(kOpen, 1),
-        field("min_speed", &Settings::min_speed,
-              "lowest speed, in sides of the world; -1: the profile's value, vogue 0, floxs 0.015")
-            .in("1/step")
-            .within(-1, 0.5),
-        field("max_speed", &Settings::max_speed,
-              "highest speed, in sides of the world; -1: the profile's value, 0.025")
-            .in("1/step")
-            .within(-1, 0.5));
+  static constexpr auto describe_swarm() {
+    return fields(swarm::profile_field(&Settings::profile),
+                  field("agent_count", &Settings::agent_count,
+                        "number of agents; -1: the profile's value, vogue 1024, floxs 50")
+                      .within(kOpen, 1 << 30));
   }
   static constexpr auto describe_senses() {
     return fields(
@@ -80,7 +111,7 @@ struct Settings {
               "floxs no")
             .named("no", "yes", "profile"));
   }
-  static constexpr auto describe_rewards() {
+  static constexpr auto describe_company() {
     return fields(
         field("reward_mode", &Settings::reward_mode,
               "effect of penalties; sum: they are added; override: one replaces the rest of the "
@@ -89,35 +120,58 @@ struct Settings {
         field("reward_range", &Settings::reward_range,
               "distance up to which neighbours are rewarded, in sides of the world; -1: the "
               "profile's value, vogue vision_range, floxs 0.2")
-            .within(kOpen, 2),
-        field("reward_decay", &Settings::reward_decay,
-              "decay of a neighbour's reward over reward_range: exp(-reward_decay * distance / "
-              "reward_range)")
-            .within(0, 80),
-        field("touch_distance", &Settings::touch_distance,
-              "distance of centres below which two agents touch, in sides of the world; -1: twice "
-              "agent_radius")
-            .within(kOpen, 2),
-        field("touch_penalty", &Settings::touch_penalty,
-              "penalty for each agent that is touched; -1: the profile's value, vogue 1, floxs 0.1")
-            .within(kOpen, 1e6),
-        field("reward_scale", &Settings::reward_scale, "factor of all rewards").within(0, 1e6));
+            .within(kOpen, 2));
   }
   static constexpr auto describe() {
-    return std::tuple_cat(describe_movement(), describe_senses(), describe_rewards());
+    return std::tuple_cat(describe_swarm(), describe_movement(kOpen), describe_senses(),
+                          describe_company(), describe_rewards(kOpen));
   }
 };
 
+/// What is the same in all worlds.
 struct Params {
   int32_t agent_count;
-  spatial::Abilities abilities;
   spatial::Sectors sectors;
   int32_t speed_element;
   int32_t overrides;
-  spatial::Closeness closeness;
-  float touch_penalty, reward_scale;
+  double reward_range;
   spatial::Grid grid;
 };
+
+/// What rules read of Varied, and of the range of rewards.
+struct Derived {
+  float turn, accelerate, min_speed, max_speed;
+  float range, range_squared, slope, touch;
+  float touch_penalty, reward_scale;
+  GE_FN spatial::Abilities abilities() const { return {turn, accelerate, min_speed, max_speed}; }
+  GE_FN spatial::Closeness closeness() const { return {range, range_squared, slope, touch}; }
+  static constexpr auto describe() {
+    return fields(field("turn", &Derived::turn, "most rotation in a step"),
+                  field("accelerate", &Derived::accelerate, "most change of speed in a step"),
+                  field("min_speed", &Derived::min_speed, "lowest speed"),
+                  field("max_speed", &Derived::max_speed, "highest speed"),
+                  field("range", &Derived::range, "distance up to which neighbours are rewarded"),
+                  field("range_squared", &Derived::range_squared, "its square"),
+                  field("slope", &Derived::slope, "decay of a reward over a distance"),
+                  field("touch", &Derived::touch, "distance below which agents touch"),
+                  field("touch_penalty", &Derived::touch_penalty, "penalty of a touch"),
+                  field("reward_scale", &Derived::reward_scale, "factor of all rewards"));
+  }
+};
+GE_FN Derived derived_from(const Varied& v, const Params& p) {
+  const spatial::Closeness c =
+      spatial::make_closeness(p.reward_range, v.reward_decay, v.touch_distance);
+  return {float(v.max_rotate),
+          float(v.max_accelerate),
+          float(v.min_speed),
+          float(v.max_speed),
+          c.range,
+          c.range_squared,
+          c.slope,
+          c.touch,
+          float(v.touch_penalty),
+          float(v.reward_scale)};
+}
 
 Params resolve_settings(Settings& settings);
 
@@ -164,8 +218,13 @@ using Model = spatial::Model<Schema, Params, Birds>;
 struct Schema : swarm::TaskSchema<Birds, Model> {
   using Settings = flocking::Settings;
   using Params = flocking::Params;
+  using Varied = flocking::Varied;
+  using Derived = flocking::Derived;
   using Action = Steer;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
+  static GE_FN Derived derive(const Varied& varied, const Params& params) {
+    return derived_from(varied, params);
+  }
 };
 using W = World<Schema>;
 
@@ -173,27 +232,26 @@ using W = World<Schema>;
 
 /// Random position, heading and speed.
 GE_FN void begin(const W& w, Slot me, Position& at, Course& course) {
-  const Params& p = w.params();
-  spatial::start(p.grid.square, p.abilities, draw<"start">(w, me.row), at, course);
+  spatial::start(w.params().grid.square, w.varied().abilities(), draw<"start">(w, me.row), at,
+                 course);
 }
 
 /// Turns and accelerates the agent, then advances it on the torus.
 GE_FN void move(const W& w, Position& at, Course& course, const Steer& action) {
-  const Params& p = w.params();
-  spatial::steer(p.abilities, course, action.rotation, action.acceleration);
-  spatial::advance(p.grid.square, at, course);
+  spatial::steer(w.varied().abilities(), course, action.rotation, action.acceleration);
+  spatial::advance(w.params().grid.square, at, course);
 }
 
 /// Reward for company within reward_range, and the penalty for touching.
 GE_FN void pay(const W& w, const Squad& squad, Slot me, Reward& reward, const Position& at) {
-  const Params& p = w.params();
-  const spatial::Closeness& c = p.closeness;
+  const Derived v = w.varied();
+  const spatial::Closeness c = v.closeness();
   spatial::Look<Model> look(w, squad, me.row, at.x, at.y, c.range, c.range_squared);
   const spatial::Company found = spatial::company(look, squad, c);
-  const float penalised = found.worth - p.touch_penalty * float(found.touches);
+  const float penalised = found.worth - v.touch_penalty * float(found.touches);
   // Both modes are computed and one is selected: a branch would diverge within a warp.
-  const float overridden = select(found.touches > 0, -p.touch_penalty, found.worth);
-  reward.value = select(p.overrides != 0, overridden, penalised) * p.reward_scale;
+  const float overridden = select(found.touches > 0, -v.touch_penalty, found.worth);
+  reward.value = select(w.params().overrides != 0, overridden, penalised) * v.reward_scale;
 }
 
 // ---- observation
@@ -206,9 +264,10 @@ GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const
   spatial::see<Model>(w, view, squad, me.row, at, course.heading, p.sectors);
   view.finish(p.sectors.empty);
   // One lane writes the speed.
-  if (p.speed_element != 0 && squad.lane() == 0)
-    row.set(count,
-            select(p.abilities.max_speed > 0.0f, course.speed / p.abilities.max_speed, 0.0f));
+  if (p.speed_element != 0 && squad.lane() == 0) {
+    const float most = w.varied().max_speed;
+    row.set(count, select(most > 0.0f, course.speed / most, 0.0f));
+  }
 }
 
 // ---- profiles
@@ -232,13 +291,10 @@ inline Params resolve_settings(Settings& s) {
   spatial::check_speeds(s.min_speed, s.max_speed, "min_speed", "max_speed");
   Params p{};
   p.agent_count = s.agent_count;
-  p.abilities = {float(s.max_rotate), float(s.max_accelerate), float(s.min_speed),
-                 float(s.max_speed)};
   p.sectors = spatial::make_sectors(s.sector_count, s.view_angle, s.vision_range, s.agent_radius,
                                     s.empty_value);
   p.speed_element = s.speed_element == kShown, p.overrides = s.reward_mode == kOverride;
-  p.closeness = spatial::make_closeness(s.reward_range, s.reward_decay, s.touch_distance);
-  p.touch_penalty = float(s.touch_penalty), p.reward_scale = float(s.reward_scale);
+  p.reward_range = s.reward_range;
   // One grid for both ranges; a look over the larger one covers several rows of cells.
   const double range = s.vision_range < s.reward_range ? s.vision_range : s.reward_range;
   p.grid = spatial::make_grid(spatial::torus(1), range, s.agent_count);
