@@ -96,8 +96,10 @@ def main() -> None:
     weights, levels = learn(given.rounds, given.seed)
     plain, _ = learn(given.rounds, given.seed, top=0)
     print("levels by round:", " ".join(map(str, levels)))
-    print(f"steps on all lengths, of {STEPS}: {measure(weights):.0f} with the curriculum, "
-          f"{measure(plain):.0f} without")
+    print(
+        f"steps on all lengths, of {STEPS}: {measure(weights):.0f} with the curriculum, "
+        f"{measure(plain):.0f} without"
+    )
 
 
 if __name__ == "__main__":
