@@ -50,7 +50,7 @@ def play(env: gpu_envs.VectorEnv, weights: np.ndarray, seed: int) -> np.ndarray:
     for _ in range(STEPS):
         actions = (np.einsum("wk,wk->w", obs, weights) > 0).astype(int)
         obs, reward, terminated, truncated, _ = env.step(actions)
-        lasted += ~over
+        lasted += np.where(over, 0, reward)
         over |= terminated | truncated
         if over.all():
             break

@@ -214,5 +214,5 @@ def test_a_parameter_of_all_worlds_is_a_column_too(make_simulator) -> None:
     simulator = make_simulator("CartPole-v0", 3, force=4)
     simulator.reset(seed=0)
     assert simulator.get("world.force").tolist() == [[4.0]] * 3
-    with pytest.raises(ValueError, match="world.forc"):
+    with pytest.raises(ValueError, match=r"world\.forc"):
         simulator.get("world.forc")
