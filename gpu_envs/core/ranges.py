@@ -133,12 +133,14 @@ def _numbers(name: str, value: object) -> np.ndarray[Any, Any]:
     return numbers
 
 
-def first_of(name: str, value: object) -> float:
-    """Return one of the values that a parameter can have."""
-    numbers = value.numbers if isinstance(value, Range) else _numbers(name, value).reshape(-1)
+def greatest_of(name: str, value: object) -> float:
+    """Return the greatest value that a parameter can have."""
+    if isinstance(value, Range):
+        return max(value.numbers) if value.law == "choice" else value.numbers[1]
+    numbers = _numbers(name, value).reshape(-1)
     if len(numbers) == 0:
         raise ValueError(f"parameter {name!r} needs one number for each world, got none")
-    return float(numbers[0])
+    return float(numbers.max())
 
 
 def split(
@@ -146,7 +148,8 @@ def split(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split parameters into those of all worlds, and those that differ by world.
 
-    The first have a value of each of the second too.
+    The first have the greatest value of each of the second too: relations between parameters that
+    hold in every world hold for these, and worlds have room for them.
     """
     own = {name: value for name, value in given.items() if varies(value)}
     known = {field.name: field for field in described}
@@ -160,7 +163,7 @@ def split(
                 + (f"these can: {', '.join(can)}" if can else "none of this environment can")
             )
     common = {
-        name: first_of(name, own[name]) if name in own and name in known else value
+        name: greatest_of(name, own[name]) if name in own and name in known else value
         for name, value in given.items()
     }
     return common, own

@@ -16,15 +16,15 @@
 
 namespace ge::web {
 
-/// Takes a range and returns its low end.
+/// Takes a range and returns its high end.
 inline double add_range(ParameterChange& ranges, const std::string& name, const char* text) {
   char* rest = nullptr;
   const double low = std::strtod(text, &rest), high = std::strtod(rest, nullptr);
   ranges.all.push_back({name.substr(1), Law::uniform, {low, high}});
-  return low;
+  return high;
 }
 
-/// The names and values that a page has written into a block of bytes; of a range the lowest value.
+/// The names and values that a page has written into a block of bytes; of a range the highest value.
 /// Refuses ranges where `ranges` is null.
 inline Values values_in(std::string_view block, ParameterChange* ranges = nullptr) {
   Values values;

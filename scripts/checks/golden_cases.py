@@ -34,7 +34,7 @@ def parse(line: str) -> Case:
     name, given, mode, worlds, steps, seed, *hashes = [part.strip() for part in line.split("|")]
     pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
     ranges = {key: [float(end) for end in text.split("..")] for key, text in pairs if ".." in text}
-    parameters = {key: ranges[key][0] if key in ranges else _value(text) for key, text in pairs}
+    parameters = {key: ranges[key][1] if key in ranges else _value(text) for key, text in pairs}
     # Two of them are options of the simulator beside its parameters.
     options = {
         "autoreset_mode": mode,

@@ -62,7 +62,7 @@ struct GoldenCase {
     return config;
   }
   static void add_range(Config& config, const std::string& name, double low, double high) {
-    config.parameters[name] = low;
+    config.parameters[name] = high;
     config.varying.push_back(name);
     config.own.all.push_back({name, Law::uniform, {low, high}});
   }
