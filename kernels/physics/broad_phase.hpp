@@ -93,7 +93,7 @@ GE_FN void find_statics(const WorldOf<M>& w, typename M::Physics::NearOf& near,
                         const Bounds& bounds) {
   using T = typename M::Physics::Statics;
   constexpr int kWords = sizeof(near.statics) / 4;
-  const Setup& s = setup_of<M>(w);
+  const Setup& s = common_setup_of<M>(w);
   const int count = row_count<T>(w);
   for (int k = 0; k < count; ++k) {
     const Static wall = get<T, Static>(w, k);
@@ -163,7 +163,7 @@ GE_FN bool is_close(const WorldOf<M>& w, int row) {
   if (!is_static<M>(pair.b)) return overlap(a, get<T, Bounds>(w, int(pair.b)));
   using U = typename M::Physics::Statics;
   const Static wall = get<U, Static>(w, int(pair.b) - M::Physics::kBodies);
-  return meets(setup_of<M>(w), a, wall);
+  return meets(common_setup_of<M>(w), a, wall);
 }
 template <class M>
 GE_FN void bring_close(const WorldOf<M>& w, int row, Pairing& pair) {

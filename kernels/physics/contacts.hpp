@@ -23,7 +23,7 @@ struct Side {
 template <class M>
 GE_FN Side side_of(const WorldOf<M>& w, uint32_t row) {
   using T = BodiesOf<M>;
-  const Setup& s = setup_of<M>(w);
+  const Setup& s = common_setup_of<M>(w);
   if (is_static<M>(row)) {
     using U = typename M::Physics::Statics;
     const Static wall = get<U, Static>(w, int(row) - M::Physics::kBodies);
@@ -80,7 +80,7 @@ GE_FN void recall(const WorldOf<M>& w, int row, const Manifold& m, const Feature
         (taken >> j & 1u) == 0 && (served >> k & 1u) == 0)
       take(k, j);
   // The second search is by place in the frame of a, where the pair's common motion does not show.
-  const float match = setup_of<M>(w).match;
+  const float match = common_setup_of<M>(w).match;
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {
     if (uint32_t(k) >= m.count || (served >> k & 1u) != 0) continue;
@@ -134,7 +134,7 @@ GE_FN bool cannot_tilt(const Moving& m) {
 template <class M>
 GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Feature& feature,
                  Colour& colour) {
-  const Setup& s = setup_of<M>(w);
+  const Setup& s = common_setup_of<M>(w);
   const Pairing pair = get<typename M::Physics::Close, Pairing>(w, row);
   m.a = pair.a, m.b = pair.b;
   colour.value = kNoColour;
@@ -150,8 +150,9 @@ GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Fe
   const Tangents across = tangents(found.normal);
   put(m.normal, found.normal);
   put(m.tangent, across.first);
-  m.friction = s.friction[pair_of(a.kind, b.kind)];
-  m.restitution = s.restitution[pair_of(a.kind, b.kind)];
+  const Setup& own = setup_of<M>(w);
+  m.friction = own.friction[pair_of(a.kind, b.kind)];
+  m.restitution = own.restitution[pair_of(a.kind, b.kind)];
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {
     if (k >= found.count) break;

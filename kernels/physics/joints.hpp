@@ -126,7 +126,7 @@ GE_FN void solve_joint(const WorldOf<M>& w, Joint& joint, VelocityRows<M> rows) 
   const Vec3 arm_a = turn_of(get<T, Frame>(w, int(joint.a))) * vec(joint.anchor_a);
   const Vec3 arm_b = turn_of(get<T, Frame>(w, int(joint.b))) * vec(joint.anchor_b);
   const Soft rigid = {0.0f, 1.0f, 0.0f};
-  const Soft soft = kSweep == kBiased ? setup_of<M>(w).joint : rigid;
+  const Soft soft = kSweep == kBiased ? common_setup_of<M>(w).joint : rigid;
   if (joint.type == kFixedJoint) {
     // wanted = e * q_b, so e = wanted * conjugate(q_b), turned about axes of the world.
     const Quat wanted = quat(pose_a.orientation) * quat(joint.relative);

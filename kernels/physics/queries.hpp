@@ -25,7 +25,7 @@ GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const N& in_rea
                      const F& distance_of) {
   using T = BodiesOf<M>;
   using U = typename M::Physics::Statics;
-  const Setup& s = setup_of<M>(w);
+  const Setup& s = common_setup_of<M>(w);
   Hit hit = {limit, kNothing};
   const auto meet = [&](const Placed& shape, int row) GE_LAMBDA {
     // The nearest so far is the limit, which a shape that is not nearer gives back.

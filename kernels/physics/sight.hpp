@@ -62,7 +62,7 @@ template <class M>
 GE_FN Floats level_to_statics(const WorldOf<M>& w, const Rays<Floats>& rays, Floats nearest) {
   using Statics = typename M::Physics::Statics;
   const Floats over_x = inverse(rays.direction.x), over_y = inverse(rays.direction.y);
-  const Setup& s = setup_of<M>(w);
+  const Setup& s = common_setup_of<M>(w);
   const int walls = row_count<Statics>(w);
   for (int k = 0; k < walls; ++k) {
     const Static wall = get<Statics, Static>(w, k);
@@ -82,7 +82,7 @@ GE_FN Floats level_to_bodies(const WorldOf<M>& w, const Rays<Floats>& rays, int 
   for (int row = 0; row < bodies; ++row) {
     const Body body = get<BodiesOf<M>, Body>(w, row);
     if (row == skip || !present(body)) continue;
-    const Kind& kind = setup_of<M>(w).kinds[body.kind];
+    const Kind& kind = common_setup_of<M>(w).kinds[body.kind];
     const Placed shape = placed_body<M>(w, row, kind);
     // Every level ray misses a body wholly above or below it.
     if (abs(shape.at.z - rays.origin.z) > kind.bound) continue;
@@ -100,7 +100,7 @@ template <class M>
 GE_FN Mask first_met(const WorldOf<M>& w, Vec3 eye, const Directions& to, int first, int bodies,
                      int skip) {
   using Statics = typename M::Physics::Statics;
-  const Setup& s = setup_of<M>(w);
+  const Setup& s = common_setup_of<M>(w);
   // In units of the way to the target, whose middle is at 1.
   const Rays<Floats> rays{eye, to};
   const Floats end = spread(1.0f), rows = lane_numbers() + float(first);

@@ -302,6 +302,12 @@ inline constexpr ShapeSet kBodyShapes = [] {
     return kAnyShape;
 }();
 inline constexpr ShapeSet kStaticShapes = set_of_shapes(kBox, kPlane);
+/// Shapes and constants of the solver, which are common to all worlds: for what asks for nothing
+/// else, since loops keep what no row of a world can change.
+template <class M>
+GE_FN const Setup& common_setup_of(const WorldOf<M>& w) {
+  return M::setup(w.params());
+}
 /// A reference, unless worlds with parameters of their own are interleaved.
 template <class M>
 GE_FN decltype(auto) setup_of(const WorldOf<M>& w) {

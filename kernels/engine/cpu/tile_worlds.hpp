@@ -145,8 +145,9 @@ struct Tile {
         // Computed again for each row: g++ copies Cells from outside of the loop, and then does not
         // vectorise it.
         const int block = set.blocks[i];
+        char* const own = here.own(block);
         GE_INDEPENDENT
-        for (int row = mine.begin; row < mine.end; ++row) f(here.at(block, 0), row);
+        for (int row = mine.begin; row < mine.end; ++row) f(here.at(block, 0, own), row);
       } else {
         const int block = set.blocks[i];
         char* const own = here.own(block);

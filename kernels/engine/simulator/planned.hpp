@@ -219,16 +219,21 @@ class PlannedSimulator : public Machine {
   GE_COLD void share_common() {
     const FloatMode standard;
     const varied_of<S> varied = plan_.settings_;
-    shared_.varied = varied;
-    shared_.derived = derive<S>(varied, plan_.params_);
+    const derived_of<S> derived = derive<S>(varied, plan_.params_);
+    if constexpr (kOnLanes)
+      shared_.varied = varied;
+    else
+      shared_.varied = &plan_.settings_;
     const varied_of<S> defaults{};
     shared_.is_usual =
         plan_.params_.varying == 0 && std::memcmp(&varied, &defaults, sizeof varied) == 0;
-    if constexpr (!kOnLanes) {
+    if constexpr (kOnLanes) {
+      shared_.derived = derived;
+    } else {
       using Derived = derived_of<S>;
       shared_.common = common_;
       for (int lane = 0; lane < B; ++lane)
-        store_words<Derived>(common_ + lane * unit_of<Derived>, B, shared_.derived);
+        store_words<Derived>(common_ + lane * unit_of<Derived>, B, derived);
     }
   }
   // See Shared. On whole lines of the cache, as records are.

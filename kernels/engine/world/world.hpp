@@ -172,10 +172,12 @@ struct Shared {
   held_of<S> params;
   typename AssetsOf<S>::type assets;
   typename OptionsOf<S>::type options;
-  varied_of<S> varied;    // the parameters that may vary, while they do not
-  derived_of<S> derived;  // what follows from them
-  char* common;           // the same, `kBlock` times side by side; null on lanes
-  bool is_usual;          // all of them have their defaults, in all worlds
+  // What follows from parameters that may vary, while they do not: here on lanes, else `kBlock`
+  // times side by side at `common`, since loops copy a Shared. The parameters likewise.
+  std::conditional_t<kOnLanes, derived_of<S>, None> derived;
+  char* common;
+  std::conditional_t<kOnLanes, varied_of<S>, const varied_of<S>*> varied;
+  bool is_usual;  // all of them have their defaults, in all worlds
 };
 
 /// Where a block's own parameters are, or those of all worlds; null on lanes that have none.
