@@ -30,11 +30,11 @@ BAD_VALUES: list[tuple[dict[str, Any], str]] = [
     ({"crra_eta": 20.0}, r"crra_eta must be in \[0, 20\) .*got 20.0"),
     (
         {"beta_slope_spread": 1.5},
-        "beta_slope_spread must be at most beta_slope_factor, 1.0.*, or factors below 0 .*got 1.5",
+        "beta_slope_spread must be at most beta_slope_factor, or factors below 0 would be drawn",
     ),
     (
         {"unemployment_factor": 0.5, "unemployment_spread": 0.75},
-        "unemployment_spread must be at most unemployment_factor, 0.5.*got 0.75",
+        "unemployment_spread must be at most unemployment_factor, or factors below 0 would be",
     ),
     ({"roles": "governor"}, "roles must be 'padded' or 'split', got 'governor'"),
 ]

@@ -48,12 +48,14 @@ struct Rules {
   }
   /// Draws the factors of this episode, uniform around the settings.
   static GE_FN void begin_country(const W& w, Factors& factors, Subsidy& subsidy) {
-    const Params& p = w.params();
+    const Varied v = w.varied();
     const Draw random = draw<"factors">(w, 0);
-    float drawn[3];
-    for (int k = 0; k < 3; ++k)
-      drawn[k] = p.factor[k] + p.spread[k] * (2.0f * random.uniform(k) - 1.0f);
-    factors = {drawn[0], drawn[1], drawn[2]};
+    const auto drawn = [&](float factor, float spread, int k) GE_LAMBDA {
+      return factor + spread * (2.0f * random.uniform(k) - 1.0f);
+    };
+    factors = {drawn(v.beta_intercept_factor, v.beta_intercept_spread, 0),
+               drawn(v.beta_slope_factor, v.beta_slope_spread, 1),
+               drawn(v.unemployment_factor, v.unemployment_spread, 2)};
     subsidy.level = 0;
   }
   /// Fills row k of the window with the latest day up to day 0 whose number is k modulo 600.
@@ -71,12 +73,12 @@ struct Rules {
 
   /// With enforce_masks = false a level chosen during the cooldown holds, but starts no cooldown.
   static GE_FN void close(const W& w, Closure& closure, Today& today, const Order& order) {
-    const Params& p = w.params();
+    const int32_t cooldown = w.varied().action_cooldown;
     const bool waits = closure.wait > 0, asks = order.level != 0;
-    const bool refused = waits & asks & (p.enforce_masks != 0);
+    const bool refused = waits & asks & (w.params().enforce_masks != 0);
     const int level = select(asks & !refused, order.level, closure.level);
     today = {float(level - closure.level), 0, 0, select(refused, 1, 0)};
-    closure.wait = select(waits, closure.wait - 1, select(asks, p.action_cooldown - 1, 0));
+    closure.wait = select(waits, closure.wait - 1, select(asks, cooldown - 1, 0));
     closure.level = level;
     closure.push(level);
   }
@@ -205,12 +207,12 @@ struct Rules {
   /// Product of the people at work, with the subsidy, and the reward of the governor.
   static GE_FN void produce(const W& w, Slot governor, Economy& economy, Reward& reward,
                             const Epidemic& epidemic, const Labour& labour, const Today& today) {
-    const Params& p = w.params();
+    const float of_age = w.params().working_age_share;      // workers missing per dead
+    const float too_sick = of_age * w.varied().sick_share;  // and per infected
     const Nature& nature = row_of(w.assets().nature, 0);
     const Worth& worth = row_of(w.assets().worth, governor.row);
     const float deaths = nature.death_share * epidemic.removed;
-    const float absent =
-        (p.absent_sick * epidemic.infected + p.absent_dead * deaths) + labour.unemployed;
+    const float absent = (too_sick * epidemic.infected + of_age * deaths) + labour.unemployed;
     const float workers = max(0.0f, row_of(w.assets().jobs, governor.row).workers - absent);
     const float paid = float(get<Subsidy>(w).level) * worth.paid;
     economy.product = workers * nature.product + paid;

@@ -20,11 +20,70 @@ inline constexpr int kFirstRow = 81;       // of the history: 2020-03-22, day 0;
 /// Days from a level to its effect on transmission.
 inline constexpr int kDelay = 29;
 
-struct Settings {
+/// What may differ by world. Other numbers enter the constants of states and country.
+struct Varied {
+  float sick_share = 0.1f;
+  int32_t action_cooldown = 28;
+  float beta_intercept_factor = 1.0f, beta_slope_factor = 1.0f, unemployment_factor = 1.0f;
+  float beta_intercept_spread = 0.0f, beta_slope_spread = 0.0f, unemployment_spread = 0.0f;
+
+  const char* problem() const {
+    if (beta_intercept_spread > beta_intercept_factor)
+      return "beta_intercept_spread must be at most beta_intercept_factor, or factors below 0 "
+             "would be drawn";
+    if (beta_slope_spread > beta_slope_factor)
+      return "beta_slope_spread must be at most beta_slope_factor, or factors below 0 would be "
+             "drawn";
+    if (unemployment_spread > unemployment_factor)
+      return "unemployment_spread must be at most unemployment_factor, or factors below 0 would be "
+             "drawn";
+    return nullptr;
+  }
+  static constexpr auto describe_people() {
+    return fields(
+        field("sick_share", &Varied::sick_share, "share of the infected who are too sick to work")
+            .within(0, 1),
+        field("action_cooldown", &Varied::action_cooldown,
+              "days from a governor's choice of a level to the next one")
+            .in("days")
+            .within(1, 10000));
+  }
+  static constexpr auto describe_factors() {
+    return fields(field("beta_intercept_factor", &Varied::beta_intercept_factor,
+                        "factor of the transmission rate without closures")
+                      .within(0, 10)
+                      .from_reset(),
+                  field("beta_intercept_spread", &Varied::beta_intercept_spread,
+                        "half width of the range around beta_intercept_factor from which each "
+                        "episode draws; 0: no draw")
+                      .within(0, 10)
+                      .from_reset(),
+                  field("beta_slope_factor", &Varied::beta_slope_factor,
+                        "factor of what a level takes off the transmission rate")
+                      .within(0, 10)
+                      .from_reset(),
+                  field("beta_slope_spread", &Varied::beta_slope_spread,
+                        "half width of the range around beta_slope_factor from which each episode "
+                        "draws; 0: no draw")
+                      .within(0, 10)
+                      .from_reset(),
+                  field("unemployment_factor", &Varied::unemployment_factor,
+                        "factor of how much closures change unemployment")
+                      .within(0, 10)
+                      .from_reset(),
+                  field("unemployment_spread", &Varied::unemployment_spread,
+                        "half width of the range around unemployment_factor from which each "
+                        "episode draws; 0: no draw")
+                      .within(0, 10)
+                      .from_reset());
+  }
+  static constexpr auto describe() { return std::tuple_cat(describe_people(), describe_factors()); }
+};
+
+struct Settings : Varied {
   float health_priority_governors = 0.3f, health_priority_planner = 0.45f;
   float crra_eta = 2.0f, interest_rate = 0.03f, reward_divisor = 1.0f;
-  float working_age_share = 0.6f, sick_share = 0.1f;
-  int32_t action_cooldown = 28;
+  float working_age_share = 0.6f;
   bool enforce_masks = true;
   int32_t subsidy_interval = 90, subsidy_levels = kSubsidyLevels;
   float max_annual_subsidy = 20000.0f;
@@ -32,8 +91,6 @@ struct Settings {
   int32_t vaccine_interval = 1;
   std::string vaccine_start = "2021-01-12";
   bool real_policies = false;
-  float beta_intercept_factor = 1.0f, beta_slope_factor = 1.0f, unemployment_factor = 1.0f;
-  float beta_intercept_spread = 0.0f, beta_slope_spread = 0.0f, unemployment_spread = 0.0f;
 
   static constexpr auto describe_rewards() {
     return fields(
@@ -55,16 +112,10 @@ struct Settings {
         field("reward_divisor", &Settings::reward_divisor, "divides all rewards").within(1e-6, 1e6),
         field("working_age_share", &Settings::working_age_share,
               "share of the population that is of working age")
-            .within(0.1, 1),
-        field("sick_share", &Settings::sick_share, "share of the infected who are too sick to work")
-            .within(0, 1));
+            .within(0.1, 1));
   }
   static constexpr auto describe_policies() {
-    return fields(field("action_cooldown", &Settings::action_cooldown,
-                        "days from a governor's choice of a level to the next one")
-                      .in("days")
-                      .within(1, 10000),
-                  field("enforce_masks", &Settings::enforce_masks,
+    return fields(field("enforce_masks", &Settings::enforce_masks,
                         "true: a level chosen during the cooldown is ignored; false: it holds and "
                         "leaves the cooldown as it is, as in the original"),
                   field("subsidy_interval", &Settings::subsidy_interval,
@@ -93,44 +144,21 @@ struct Settings {
                         "true: replay the real levels and subsidies and ignore all actions; from "
                         "day 438 on the levels stay as on 2021-06-01"));
   }
-  static constexpr auto describe_factors() {
-    return fields(field("beta_intercept_factor", &Settings::beta_intercept_factor,
-                        "factor of the transmission rate without closures")
-                      .within(0, 10),
-                  field("beta_intercept_spread", &Settings::beta_intercept_spread,
-                        "half width of the range around beta_intercept_factor from which each "
-                        "episode draws; 0: no draw")
-                      .within(0, 10),
-                  field("beta_slope_factor", &Settings::beta_slope_factor,
-                        "factor of what a level takes off the transmission rate")
-                      .within(0, 10),
-                  field("beta_slope_spread", &Settings::beta_slope_spread,
-                        "half width of the range around beta_slope_factor from which each episode "
-                        "draws; 0: no draw")
-                      .within(0, 10),
-                  field("unemployment_factor", &Settings::unemployment_factor,
-                        "factor of how much closures change unemployment")
-                      .within(0, 10),
-                  field("unemployment_spread", &Settings::unemployment_spread,
-                        "half width of the range around unemployment_factor from which each "
-                        "episode draws; 0: no draw")
-                      .within(0, 10));
-  }
   static constexpr auto describe() {
-    return std::tuple_cat(describe_rewards(), describe_policies(), describe_factors());
+    return std::tuple_cat(describe_rewards(), describe_people(), describe_policies(),
+                          describe_factors());
   }
 };
 
+/// What is the same in all worlds.
 struct Params {
-  int32_t action_cooldown, enforce_masks;
+  int32_t enforce_masks;
   int32_t subsidy_interval, subsidy_levels;
   int32_t vaccine_interval, vaccine_day;
   int32_t first_delivery;  // the multiple of vaccine_interval that the vaccines' clock runs to
   int32_t real_policies;
-  float exponent;                  // 1 - crra_eta
-  float absent_sick, absent_dead;  // workers missing per infected, and per dead
-  // By what is fitted: transmission without closures, what a level takes off it, unemployment.
-  float factor[3], spread[3];
+  float exponent;  // 1 - crra_eta
+  float working_age_share;
 };
 
 [[noreturn]] inline void refuse(const std::string& message) {
@@ -163,19 +191,6 @@ inline int day_of(const std::string& text) {
   return days;
 }
 
-inline void resolve_factors(const Settings& s, Params& p) {
-  const char* const names[] = {"beta_intercept", "beta_slope", "unemployment"};
-  const float factors[] = {s.beta_intercept_factor, s.beta_slope_factor, s.unemployment_factor};
-  const float spreads[] = {s.beta_intercept_spread, s.beta_slope_spread, s.unemployment_spread};
-  for (int k = 0; k < 3; ++k) {
-    if (spreads[k] > factors[k])
-      refuse(std::string(names[k]) + "_spread must be at most " + names[k] + "_factor, " +
-             std::to_string(factors[k]) + ", or factors below 0 would be drawn; got " +
-             std::to_string(spreads[k]));
-    p.factor[k] = factors[k], p.spread[k] = spreads[k];
-  }
-}
-
 inline Params resolve_settings(const Settings& s) {
   Params p{};
   if (s.crra_eta >= 20.0f || (s.crra_eta > 0.99f && s.crra_eta < 1.01f))
@@ -184,14 +199,13 @@ inline Params resolve_settings(const Settings& s) {
         "got " +
         std::to_string(s.crra_eta));
   p.exponent = 1.0f - s.crra_eta;
-  p.action_cooldown = s.action_cooldown, p.enforce_masks = s.enforce_masks;
+  p.enforce_masks = s.enforce_masks;
   p.subsidy_interval = s.subsidy_interval, p.subsidy_levels = s.subsidy_levels;
   p.vaccine_interval = s.vaccine_interval, p.vaccine_day = day_of(s.vaccine_start);
   p.first_delivery = (p.vaccine_day + s.vaccine_interval - 1) / s.vaccine_interval;
   p.first_delivery *= s.vaccine_interval;
   p.real_policies = s.real_policies;
-  p.absent_sick = s.working_age_share * s.sick_share, p.absent_dead = s.working_age_share;
-  resolve_factors(s, p);
+  p.working_age_share = s.working_age_share;
   return p;
 }
 

@@ -310,6 +310,7 @@ template <class T>
 struct Schema {
   using Params = covid_economy::Params;
   using Settings = covid_economy::Settings;
+  using Varied = covid_economy::Varied;
   using Assets = covid_economy::Assets;
   using roles = Types<Governor, Planner>;
   using tables = typename T::tables;
