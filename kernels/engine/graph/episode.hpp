@@ -215,11 +215,18 @@ struct Life {
     vary(w, varied);
     derived = derive<S>(varied, w.params());
   }
+  static GE_FN varied_of<S> common_parameters(const Shared<S>& shared) {
+    if constexpr (kOnLanes)
+      return shared.varied;
+    else
+      return *shared.varied;
+  }
   /// The output `parameters`.
   static GE_FN void show_parameters(const W& w, ParameterRow<S>& row) {
     const Shared<S>& shared = *w.engine().shared;
-    const varied_of<S> varied =
-        shared.params.varying > 0 ? get<OwnParameters<S>, varied_of<S>>(w, 0) : shared.varied;
+    const varied_of<S> varied = shared.params.varying > 0
+                                    ? get<OwnParameters<S>, varied_of<S>>(w, 0)
+                                    : common_parameters(shared);
     each_field<varied_of<S>>([&](auto k, auto field) GE_LAMBDA {
       row.value[decltype(k)::value] = float(decltype(field)::get(varied));
     });
