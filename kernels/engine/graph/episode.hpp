@@ -343,7 +343,9 @@ struct Sewn {
   }
   static consteval auto show_parameters() {
     if constexpr (has_varied<S>)
-      return Stages<Show<kParameters, &L::show_parameters>>{};
+      // A row of a world, for which the role says nothing.
+      return Stages<
+          Show<kParameters, &L::show_parameters, typename TypeAt<0, roles_of<S>>::type>>{};
     else
       return Stages<>{};
   }

@@ -173,7 +173,7 @@ struct Shared {
   typename AssetsOf<S>::type assets;
   typename OptionsOf<S>::type options;
   // What follows from parameters that may vary, while they do not: here on lanes, else `kBlock`
-  // times side by side at `common`, since loops copy a Shared. The parameters likewise.
+  // times side by side at `common`, since loops copy a Shared. So the parameters themselves.
   std::conditional_t<kOnLanes, derived_of<S>, None> derived;
   char* common;
   std::conditional_t<kOnLanes, varied_of<S>, const varied_of<S>*> varied;
