@@ -86,7 +86,8 @@ class Run:
         module: Bindings of an engine, with the environment's module loaded.
         name: Id of the environment.
         worlds: How many.
-        outputs: "default" for all that exist, "lean" for the required ones, else one more.
+        outputs: "default" for all that exist but `parameters`, "lean" for the required ones, else
+            one more.
         prepared: How many arrays of actions.
         drawn: Draw actions natively at every step instead, legal ones.
         options: Of the native simulator.
@@ -110,7 +111,10 @@ class Run:
         self.units: int = worlds * self.facts["agents_per_world"]
         kept = (*LEAN, outputs, *(["action_mask"] if drawn else []))
         sizes = output_bytes(self.facts)
-        self.outputs = {o: n for o, n in sizes.items() if outputs == "default" or o in kept}
+        usual = {o: n for o, n in sizes.items() if o != "parameters"}  # which few ask for
+        self.outputs = (
+            usual if outputs == "default" else {o: n for o, n in sizes.items() if o in kept}
+        )
         self.slot, self.drawn = self.new_slot(), drawn
         if drawn:
             self.action_type, self.actions = "int32", [memory.zeros(4 * self.units, self.on_gpu)]

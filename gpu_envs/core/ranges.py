@@ -133,14 +133,18 @@ def _numbers(name: str, value: object) -> np.ndarray[Any, Any]:
     return numbers
 
 
-def greatest_of(name: str, value: object) -> float:
-    """Return the greatest value that a parameter can have."""
+def greatest_of(field: Field, value: object) -> float:
+    """Return the greatest value that a parameter can have, within its own range."""
     if isinstance(value, Range):
-        return max(value.numbers) if value.law == "choice" else value.numbers[1]
-    numbers = _numbers(name, value).reshape(-1)
+        numbers = np.array(value.numbers if value.law == "choice" else value.numbers[:2])
+    else:
+        numbers = _numbers(field.name, value).reshape(-1)
     if len(numbers) == 0:
-        raise ValueError(f"parameter {name!r} needs one number for each world, got none")
-    return float(numbers.max())
+        raise ValueError(f"parameter {field.name!r} needs one number for each world, got none")
+    # What is out of range is refused with the number of its world, once there are worlds.
+    assert field.low is not None and field.high is not None
+    greatest = float(np.nan_to_num(numbers.astype(np.float64), nan=field.low).max())
+    return min(max(greatest, field.low), field.high)
 
 
 def split(
@@ -156,6 +160,8 @@ def split(
     for name in list(own):
         if name in known and known[name].type == "string" and not isinstance(own[name], Range):
             del own[name]  # a pair of numbers is a text to such a parameter
+        elif name in known and not known[name].by_world and not isinstance(own[name], Range):
+            del own[name]  # refused as any other that is no number
         elif name in known and not known[name].by_world:
             can = may_vary(described)
             raise ValueError(
@@ -163,7 +169,7 @@ def split(
                 + (f"these can: {', '.join(can)}" if can else "none of this environment can")
             )
     common = {
-        name: greatest_of(name, own[name]) if name in own and name in known else value
+        name: greatest_of(known[name], own[name]) if name in own and name in known else value
         for name, value in given.items()
     }
     return common, own

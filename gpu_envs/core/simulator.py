@@ -326,10 +326,11 @@ class Simulator(WorldViews):
             seeds = resets.fresh_seed() if seeds is None else seeds
         changes, worlds = self._changes_of_reset(given, key, mask)
         addresses, results = self._destination(flat, out)
+        own = (changes, worlds) if changes else ()
         if changes:
             self._streams.settle("reset() with parameters")
         self._streams.enqueue(
-            lambda on: self._native.reset(seeds, address, values, addresses, on, changes, worlds),
+            lambda on: self._native.reset(seeds, address, values, addresses, on, *own),
             stream,
             maker,
             (alive, *results),

@@ -63,6 +63,11 @@ def parameters(environment: str) -> list[str]:
     return ranges.may_vary(read_fields(registration.find(environment)["parameters"]))
 
 
+def is_parameter(environment: str, name: object) -> bool:
+    """Whether a name is that of a parameter that can change."""
+    return isinstance(name, str) and name in parameters(environment)
+
+
 def by_world(values: Sequence[Any], rows: int, worlds: int) -> list[Any]:
     """Return the entry of each world among those of its rows, which must be equal."""
     if len(values) not in (rows, worlds):
@@ -91,7 +96,7 @@ def _equals(value: Any, other: Any) -> bool:
 
 def read(env: Any, environment: str, name: str) -> Any:
     """Return an attribute of an environment, or a parameter of its worlds: an array by world."""
-    if name in parameters(environment) and not hasattr(env, name):
+    if is_parameter(environment, name) and not hasattr(env, name):
         return env.get(f"world.{name}")[:, 0]
     return getattr(env, name)
 

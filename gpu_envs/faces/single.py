@@ -197,7 +197,7 @@ class Env(States, gymnasium.Env[Any, Any]):
     def get_wrapper_attr(self, name: str) -> Any:
         """Return an attribute, or a parameter that can change."""
         value = attributes.read(self, self.name, name)
-        return value[0].item() if name in attributes.parameters(self.name) else value
+        return value[0].item() if attributes.is_parameter(self.name, name) else value
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set a parameter that can change, or an attribute of Gymnasium's base class.

@@ -302,7 +302,7 @@ class VectorEnv(States, _Base):
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """Return an attribute of this environment, or a parameter that can change, per row."""
         value = attributes.read(self, self.simulator.name, name)
-        if name in attributes.parameters(self.simulator.name):
+        if attributes.is_parameter(self.simulator.name, name):
             return tuple(np.repeat(value, self.agents_per_world).tolist())
         return (value,) * self.num_envs
 
@@ -313,7 +313,7 @@ class VectorEnv(States, _Base):
         what sets them. A list or tuple has a value per row: of a parameter equal for the rows of a
         world, of other attributes equal for all.
         """
-        if isinstance(values, list | tuple) and name in attributes.parameters(self.simulator.name):
+        if isinstance(values, list | tuple) and attributes.is_parameter(self.simulator.name, name):
             values = attributes.by_world(values, self.num_envs, self.num_worlds)
             values = values[0] if attributes.are_equal(values) else values
         elif isinstance(values, list | tuple):

@@ -48,7 +48,9 @@ def _of_number(field: dict[str, Any]) -> Iterator[Refused]:
     yield NAN, *((ValueError, "must be a number") if is_float else (TypeError, "must be an int"))
     if not is_float:
         yield (low or 0) + 0.5, TypeError, "must be an int, got "
-    for value in ("three", None, True, [1], np.array([3.0, 4.0]), 1j):
+    # Arrays are values by world, where a parameter may differ by world.
+    arrays = () if field.get("by_world") else ([1], np.array([3.0, 4.0]))
+    for value in ("three", None, True, *arrays, 1j):
         yield value, TypeError, f"must be a number ({kind}), got "
 
 

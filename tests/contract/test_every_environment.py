@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gpu_envs
 from gpu_envs.known.measures import sizes
 from tests.contract.playing import CASES, Case, drawn, every_environment
 
@@ -37,6 +38,8 @@ def test_threads_and_batches_change_no_bit(case: Case, make_simulator: Callable[
     """In every setting with a recorded hash: profiles, forms, sizes, modes."""
     options = {**case.options, **case.options["parameters"]}
     del options["parameters"]
+    for name, (_, ends) in options.pop("changes", {}).items():
+        options[name] = gpu_envs.uniform(*ends)
     if options["max_episode_steps"] not in range(1, 24):
         options["max_episode_steps"] = 23
     if options["dtype"] == "own":

@@ -72,9 +72,9 @@ CONSTRUCTION = [
     ({"autoreset_mod": "Disabled"}, TypeError, "did you mean 'autoreset_mode'"),
     ({"sutton_barto": True}, TypeError, "did you mean 'sutton_barto_reward'"),
     (
-        {"gravity": 3.0},
+        {"zzz": 3.0},
         TypeError,
-        r"CartPole-v0 got an unexpected keyword argument 'gravity' \(valid: sutton",
+        r"CartPole-v0 got an unexpected keyword argument 'zzz' \(valid: sutton",
     ),
 ]
 

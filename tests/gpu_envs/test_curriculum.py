@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -22,7 +23,7 @@ def example() -> ModuleType:
 
 def test_levels_rise_one_by_one_and_never_fall(example: ModuleType) -> None:
     _, levels = example.learn(20, seed=1)
-    steps = [after - before for before, after in zip(levels, levels[1:], strict=False)]
+    steps = [after - before for before, after in pairwise(levels)]
     assert levels[0] == 0
     assert set(steps) == {0, 1}
     assert example.learn(20, seed=1)[1] == levels

@@ -111,7 +111,7 @@ BAD_PARAMETERS = [
     ({"mass": gpu_envs.uniform(1, 1e5)}, "in a range"),
     ({"mass": gpu_envs.choice([1, -3])}, "got -3 in a range"),
     ({"mass": gpu_envs.normal(1, 0.1, 0.5, 1e7)}, "in a range"),
-    ({"velocities": [True] * 4}, "'velocities' cannot differ by world"),
+    ({"velocities": [True] * 4}, "'velocities' must be a bool"),
     ({"velocities": gpu_envs.choice([0, 1])}, "'velocities' cannot differ by world"),
     ({"masse": [1, 2, 3, 4]}, "did you mean 'mass'"),
     ({"varies": ("masse",)}, "'masse'"),
