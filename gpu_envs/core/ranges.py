@@ -161,7 +161,7 @@ def split(
         if name in known and known[name].type == "string" and not isinstance(own[name], Range):
             del own[name]  # a pair of numbers is a text to such a parameter
         elif name in known and not known[name].by_world and not isinstance(own[name], Range):
-            del own[name]  # refused as any other that is no number
+            del own[name]  # refused as one value, like a text
         elif name in known and not known[name].by_world:
             can = may_vary(described)
             raise ValueError(
