@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpu_envs import errors
-from gpu_envs.core import ranges
+from gpu_envs.core import own_values
 from gpu_envs.core.options import KEYWORDS
 from gpu_envs.known.fields import Value, checked_values
 from gpu_envs.known.fields import read as read_fields
@@ -33,7 +33,7 @@ def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -
     The description's "agents" is a sum of numbers and of parameters that count agents; a negative
     value of one leaves it open, so that only the environment knows what it will be.
     """
-    common, own = ranges.split(read_fields(description["parameters"]), given)
+    common, own = own_values.split(read_fields(description["parameters"]), given)
     checked = checked_parameters(description, common) | own
     agents = str(description["agents"])
     terms = agents.split(" + ")

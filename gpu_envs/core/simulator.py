@@ -15,7 +15,7 @@ import numpy as np
 
 from gpu_envs import errors
 from gpu_envs.core import arrays as array_libraries
-from gpu_envs.core import copies, faults, layout, options, ranges, resets, roles, spaces
+from gpu_envs.core import copies, faults, layout, options, own_values, resets, roles, spaces
 from gpu_envs.core.actions import ActionReader
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.kind_layout import KindLayout
@@ -77,9 +77,9 @@ class Simulator(WorldViews):
         worlds = errors.whole(num_worlds, "num_worlds", 1, options.WORLD_LIMIT)
         made = given.checked(machine, description, worlds)
         described = read_fields(description["parameters"])
-        common, by_world = ranges.split(described, parameters | picture_layers(observation))
+        common, by_world = own_values.split(described, parameters | picture_layers(observation))
         own = checked_parameters(description, common)
-        laws = {name: ranges.law_of(name, value, worlds) for name, value in by_world.items()}
+        laws = {name: own_values.law_of(name, value, worlds) for name, value in by_world.items()}
         made["varies"] = tuple(dict.fromkeys([*made["varies"], *laws]))
         self.device = "cpu" if machine == "cpu" else f"cuda:{ordinal}"
         self.arrays: str = made["arrays"]

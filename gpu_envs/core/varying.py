@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.core import columns, layout, ranges
+from gpu_envs.core import columns, layout, own_values, ranges
 from gpu_envs.core.streams import Streams
 from gpu_envs.known import fields
 from gpu_envs.known.fields import Field, Value
 from gpu_envs.known.fields import read as read_fields
 
-Changes = dict[str, ranges.Law]
+Changes = dict[str, own_values.Law]
 
 
 class VaryingParameters:
@@ -62,7 +62,7 @@ class VaryingParameters:
         for name in values:
             if name not in known:
                 raise TypeError(self._no_change(name, known))
-        return {name: ranges.law_of(name, value, count) for name, value in values.items()}
+        return {name: own_values.law_of(name, value, count) for name, value in values.items()}
 
     def _no_change(self, name: str, known: Sequence[str]) -> str:
         if name in self.parameters:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 
 from gpu_envs import errors
-from gpu_envs.core.roles import role_of
 
 FORM = '"NAME=AGENT,AGENT;NAME=ROLE"'
 _NAME, _AGENT = r"[A-Za-z]\w*", r"[\w.+-]+"
@@ -37,6 +36,8 @@ def read(policies: str) -> dict[str, list[str]]:
 
 def groups(policies: str, names: Sequence[str]) -> dict[str, list[int]]:
     """Return the numbers of the agents of each policy, in order of their first agents."""
+    from gpu_envs.core.roles import role_of  # needs packages, which help does without
+
     roles: dict[str, list[int]] = {}
     for number, agent in enumerate(names):
         roles.setdefault(role_of(agent), []).append(number)

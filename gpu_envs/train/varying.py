@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpu_envs.core import ranges
-from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.fields import Field
+
+if TYPE_CHECKING:
+    from gpu_envs.core.simulator import Simulator
 
 FORM = "LOW..HIGH or FROM..TO@SHARE"
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

@@ -69,10 +69,7 @@ struct Schema;
 struct Model {
   using Schema = sandbox::Schema;
   using Physics = ph::Tables<kBodies, kStatics, kPlayers, 128, 64, Tow>;
-  template <class P>
-  static GE_FN const ph::Setup& setup(const P& p) {
-    return p.physics;
-  }
+  static GE_FN const ph::Setup& setup(const Params& p) { return p.physics; }
 };
 using P = Model::Physics;
 struct Schema {
