@@ -135,12 +135,18 @@ class RoleActions:
                     part = part.view(type_of(part, "float32"))
                 self._parts[role.name] = (part, (slice(None), role.within))
 
-    def write(self, role: str, actions: Any) -> None:
+    def write(self, role: str, actions: Any, places: Any = None) -> None:
         """Write the actions of a role, from its reader or its player.
 
         torch writes at indices only tensors of the same type, so the type is changed first.
+
+        Args:
+            role: Its name.
+            actions: (worlds, n[, k]), or what fits `places`.
+            places: Where in its part they go; None: everywhere.
         """
         part, at = self._parts[role]
+        at = at if places is None else places
         if not hasattr(actions, "detach"):
             part[at] = self._fitting(actions)
         elif hasattr(part, "detach"):

@@ -8,7 +8,7 @@ of agents (`kind_layout`). Where all agents are of one kind, an agent's name say
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -151,6 +151,28 @@ def _index(numbers: Sequence[int], origin: int, default: int) -> Index:
     return np.array(numbers) - origin
 
 
+def some_of(simulator: Populated, role: Role, numbers: Sequence[int], name: str) -> Role:
+    """Return a role of some agents of another one.
+
+    Args:
+        simulator: Whose role it is.
+        role: The role.
+        numbers: Of these agents in a world.
+        name: Of the new role.
+    """
+    names = simulator.agent_names
+    return replace(
+        role,
+        name=name,
+        first=numbers[0],
+        count=len(numbers),
+        agents=tuple(names[number] for number in numbers if number < len(names)),
+        numbers=numbers,
+        at=_index(numbers, 0, 0),
+        within=_index(numbers, simulator.kinds.kinds[role.kind].first, 0),
+    )
+
+
 def find_role(roles: Sequence[Role], name: object, who: str) -> Role:
     """Return the role of a name; `who` has these roles."""
     if not isinstance(name, str):
@@ -213,12 +235,15 @@ class Parts:
     Args:
         simulator: The simulator that writes the outputs.
         by: "role", for parts of (worlds, n, ...), or "agent", for parts of (worlds, ...).
+        given: The roles; None for those of the simulator.
     """
 
-    def __init__(self, simulator: Populated, by: str = "role") -> None:
+    def __init__(
+        self, simulator: Populated, by: str = "role", given: Sequence[Role] | None = None
+    ) -> None:
         self._plans = {
             key: [self._place(simulator, name, role, at, within) for name in OUTPUTS]
-            for role in simulator.roles
+            for role in (simulator.roles if given is None else given)
             for key, at, within in _keys(simulator, role, by)
         }
 

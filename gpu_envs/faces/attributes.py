@@ -29,7 +29,7 @@ _SETTABLE: dict[str, tuple[type, ...]] = {
     "single_observation_space": (gymnasium.Space,),
     "spec": (EnvSpec, type(None)),
 }
-_KEYWORDS = (*options.KEYWORDS, "infos", "role", "others", "render_size", "render_view")
+_KEYWORDS = (*options.KEYWORDS, "infos", "role", "agent", "others", "render_size", "render_view")
 
 
 def assign(env: Any, environment: str, name: object, value: object) -> None:

@@ -23,7 +23,7 @@ from gpu_envs.faces.infos import Infos, infos_of, parts_by_name
 from gpu_envs.faces.states import States
 from gpu_envs.known import native, registration
 from gpu_envs.known.outputs import LAYERS, Outputs
-from gpu_envs.players import role_rows
+from gpu_envs.players import ego_rows, role_rows
 
 
 @options.documented(but=("device", "roles", *options.OF_BATCHES))
@@ -31,9 +31,9 @@ class Env(States, gymnasium.Env[Any, Any]):
     """One world with one agent; NumPy observations, Python scalars, no autoreset.
 
     Parameters that count the agents have to leave one: `agent_count=1`; or `role=` names a role
-    that one agent has, and `others=` says who plays the rest. A time limit longer than the
-    environment's own needs `max_episode_steps` here: `gymnasium.make` keeps that argument to itself
-    and can only shorten it.
+    that one agent has, or `agent=` an agent, and `others=` says who plays the rest. A time limit
+    longer than the environment's own needs `max_episode_steps` here: `gymnasium.make` keeps that
+    argument to itself and can only shorten it.
 
     Args:
         name: Id of the environment, with or without "gpu_envs/".
@@ -43,6 +43,7 @@ class Env(States, gymnasium.Env[Any, Any]):
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         device: "cpu" (the default), "cuda", "cuda:<n>", or "auto": a GPU when there is one.
         role: As in `VectorEnv`; the role of one agent.
+        agent: As in `VectorEnv`.
         others: As in `VectorEnv`.
         (options): Each field of `Options` (core/options.py) is a keyword; `help` lists them.
         **keywords: The environment's own parameters (`python -m gpu_envs info ID`).
@@ -60,6 +61,7 @@ class Env(States, gymnasium.Env[Any, Any]):
         render_view: str | None = None,
         device: str = "cpu",
         role: str | None = None,
+        agent: str | None = None,
         others: Any = None,
         **keywords: Any,
     ) -> None:
@@ -69,6 +71,7 @@ class Env(States, gymnasium.Env[Any, Any]):
             "render_view": render_view,
             "device": device,
             "role": role,
+            "agent": agent,
             "others": others,
         }
         self._make_again = partial(type(self), name, **own, **keywords)
@@ -85,8 +88,8 @@ class Env(States, gymnasium.Env[Any, Any]):
         self._is_closed = False
         errors.refuse(options.OF_BATCHES, keywords, "a single environment: use make_vec")
         chosen = {k: v for k, v in keywords.items() if k not in options.KEYWORDS}
-        self._role, self._others, self._keywords = role, others, keywords
-        if role is None:
+        self._role, self._agent, self._others, self._keywords = role, agent, others, keywords
+        if role is None and agent is None:
             role_rows.refuse_role_options(others, keywords)
             self._keywords = keywords | for_one_agent(description, chosen)
         elif device == "cpu":  # how many have a role only the simulator knows
@@ -109,11 +112,11 @@ class Env(States, gymnasium.Env[Any, Any]):
                 "autoreset_mode": "Disabled",
                 **self._keywords,
             }
-            if self._role is None:
+            if self._role is None and self._agent is None:
                 self._made = Simulator(self.name, 1, **keywords)
             else:
-                self._made = role_rows.make_single_row(
-                    self.name, self._role, self._others, keywords
+                self._made = ego_rows.make_single_row(
+                    self.name, self._role, self._agent, self._others, keywords
                 )
         return self._made
 

@@ -28,7 +28,7 @@ from gpu_envs.faces.infos import infos_of, parts_by_name
 from gpu_envs.faces.states import States
 from gpu_envs.known import registration
 from gpu_envs.known.outputs import Outputs
-from gpu_envs.players import role_rows
+from gpu_envs.players import ego_rows, role_rows
 
 Infos = dict[str, Any]
 _NESTED = ("episode_stats", "_episode_stats", "reward_parts")
@@ -61,9 +61,12 @@ class VectorEnv(States, _Base):
             `episode_stats` and `reward_parts`; `final_info` alone holds arrays of its own, the
             fields of the last observations too.
         role: Name of one role, whose agents alone have rows here; None for all agents.
-        others: Who plays the other roles: "random" (the default; among legal actions), "noop",
-            "trained", "scripted", a file of policies, a callable `others(role, obs, mask)` that
-            returns actions of shape (worlds, n), or a dict of these by role, with callables
+        agent: Name of one agent, which alone has rows here, one in each world; "drawn": another
+            agent in each episode. Where agents take turns, a step lasts until its next turn.
+        others: Who plays the other roles, or agents: "random" (the default; among legal actions),
+            "noop", "trained", "scripted", a file of policies, a callable `others(role, obs, mask)`
+            that returns actions of shape (worlds, n), a list of these, from which each world draws
+            at each reset, or a dict of these by role, or with `agent` by agent too, with callables
             `f(obs, mask)`.
         (options): Each field of `Options` (core/options.py) is a keyword; `help` lists them.
         **keywords: The environment's own parameters (`python -m gpu_envs info ID`).
@@ -86,6 +89,7 @@ class VectorEnv(States, _Base):
         render_view: str | None = None,
         infos: str = "nested",
         role: str | None = None,
+        agent: str | None = None,
         others: Any = None,
         **keywords: Any,
     ) -> None:
@@ -96,6 +100,7 @@ class VectorEnv(States, _Base):
             "render_size": render_size,
             "render_view": render_view,
             "role": role,
+            "agent": agent,
             "others": others,
         }
         keywords["ends"] = ends
@@ -104,12 +109,12 @@ class VectorEnv(States, _Base):
         self._style = pictures.Style.of(render_size, render_view)
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         rows: Simulator | role_rows.RoleRows
-        if role is None:
+        if role is None and agent is None:
             role_rows.refuse_role_options(others, keywords)
             self.simulator = rows = simulator = Simulator(name, worlds, **keywords)
             self.role = None
         else:
-            rows = role_rows.RoleRows(name, worlds, role, others, keywords)
+            rows = ego_rows.make_rows(name, worlds, role, agent, others, keywords)
             self.simulator = simulator = rows.simulator
             self.role = rows.role
         description = registration.find(name)  # up to date now

@@ -3,20 +3,16 @@
 A player is called with the observations of one role's agents, (worlds, n, ...), and returns their
 actions, (worlds, n[, k]). Players that draw depend only on the seed of the last seeded reset, on
 the world's number and on the steps since: a world plays by itself as in a batch.
-
-All that a player keeps between steps has a row for each world: `rows` and `put` read and write
-those of some worlds, for saves, copies and worlds that sit out a step.
 """
 
 from __future__ import annotations
 
 import hashlib
 import inspect
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -25,11 +21,26 @@ from gpu_envs import errors
 from gpu_envs.core import saves
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.libraries import require
-from gpu_envs.core.role_actions import to_library
+from gpu_envs.core.role_actions import RoleReader, to_library
 from gpu_envs.core.roles import Role
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.outputs import Outputs
 from gpu_envs.players import policy_files
+from gpu_envs.players.lots import Pool
+from gpu_envs.players.player import (
+    AGENT,
+    BITS,
+    COLUMN,
+    GOLDEN,
+    SECOND,
+    STEP,
+    Keeper,
+    Player,
+    Seen,
+    even,
+    mixed,
+    signed,
+)
 from gpu_envs.players.scripted import SCRIPTED, Scripted, host
 
 RANDOM, NOOP = "random", "noop"
@@ -38,113 +49,28 @@ FORMS = f"{', '.join(map(repr, _WORDS))}, a file of policies or a callable"
 _NEEDED = ("action_mask", "agent_active")  # outputs that players look at
 _WERE_OVER = "were_over"  # with NextStep: whose episode the step before has ended
 
-# Odd constants of the splitmix64 generator (Steele, Lea, Flood 2014) and of Weyl sequences.
-_GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_STEP, _AGENT, _COLUMN = 0xD1B54A32D192ED03, 0xABC98388FB8FAC03, 0x8CB92BA72F3D8DD7
-_BITS = 23  # of a draw: with a half added still exact in float32
-
-
-class Seen(NamedTuple):
-    """Observations of the agents of one role, as arrays of (worlds, n, ...)."""
-
-    outputs: Outputs  # theirs, of the last call
-    shown: Any  # observations as the environment presents them: by field, where that was asked for
-    mask: Any  # None where every action is legal
-    stepped: Any = None  # which worlds step, a bool each in the players' library; None: all
-
-
-class Player(ABC):
-    """Plays one role in all worlds.
-
-    `kept` holds its arrays with a row for each world, and `who` says whose they are; a player that
-    keeps nothing between steps has neither.
-    """
-
-    who = ""
-
-    def __init__(self, simulator: Simulator) -> None:
-        self._simulator = simulator
-        self.kept: dict[str, Any] = {}
-
-    @abstractmethod
-    def __call__(self, seen: Seen) -> Any:
-        """Return the actions of the role's agents, (worlds, n[, k])."""
-
-    def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
-        """Note a reset; a player without memory does nothing.
-
-        Args:
-            seed: The seed of `reset`; None continues.
-            worlds: Bool per world, in host memory; None for all.
-        """
-        return
-
-    def note(self, outputs: Outputs) -> None:
-        """Note the outputs of a step that is not followed by a call of this player."""
-        return
-
-    def rows(self, worlds: list[int]) -> dict[str, Any]:
-        """Return a copy of what it keeps of some worlds, a row each."""
-        return {name: array[worlds] for name, array in self.kept.items()}
-
-    def put(self, worlds: list[int], rows: Mapping[str, Any]) -> None:
-        """Write what `rows` returned, here or elsewhere; a single row into each of the worlds."""
-        mine, theirs = _forms(self.kept), _forms(rows)
-        if theirs != mine:
-            raise ValueError(f"load: the save differs in what others keep: {theirs}, not {mine}")
-        for name, array in self.kept.items():
-            given = rows[name]
-            if isinstance(given, np.ndarray) and not isinstance(array, np.ndarray):
-                is_tensor = hasattr(array, "new_tensor")
-                given = array.new_tensor(given) if is_tensor else to_library(given, self._simulator)
-            array[worlds] = given
-
-    def copy(self, sources: list[int], destinations: list[int]) -> None:
-        """Let worlds that became copies have what it keeps of their sources."""
-        self.put(destinations, self.rows(sources))
-
-    def reseed(self, worlds: list[int]) -> None:
-        """Give worlds that became copies draws of their own."""
-        return
-
-
-def _forms(rows: Mapping[str, Any]) -> list[str]:
-    """Return name, type and shape of the rows of arrays, whichever library they are of."""
-    return [
-        f"{name} {str(array.dtype).removeprefix('torch.')} {tuple(array.shape[1:])}"
-        for name, array in rows.items()
-    ]
-
 
 class Others:
-    """The players of all roles but one.
+    """The players of those that the learner does not play, and what else is kept of each world.
 
     Args:
-        simulator: What they play in.
-        mine: The role that is not theirs.
-        chosen: What `others=` was.
-        first_world: Number of the first world.
+        players: By the names of the agents' roles, or of parts of them.
+        more: What is saved, loaded and copied with them, but is not asked for actions.
     """
 
     def __init__(
-        self, simulator: Simulator, mine: Role, chosen: object, first_world: int = 0
+        self, players: dict[str, Player], more: Mapping[str, Keeper] | None = None
     ) -> None:
-        theirs = [role for role in simulator.roles if role is not mine and role.count]
-        self.players: dict[str, Player] = {}
-        if not theirs and chosen is not None:
-            raise ValueError(f"others= is for other roles: {simulator.name} has only {mine.name}")
-        named = _by_role(chosen, mine, theirs, simulator.name)
-        for role in theirs:
-            player = _player(simulator, role, named.get(role.name, RANDOM), first_world)
-            self.players[role.name] = player
+        self.players = players
+        self._all: dict[str, Keeper] = {**players, **(more or {})}
 
     def begin(
         self, seed: int | Sequence[int] | None, worlds: Any, but: Collection[str] = ()
     ) -> None:
-        """Pass a reset on to all players, but those of some roles."""
-        for role, player in self.players.items():
-            if role not in but:
-                player.begin(seed, worlds)
+        """Pass a reset on to all, but some."""
+        for name, keeper in self._all.items():
+            if name not in but:
+                keeper.begin(seed, worlds)
 
     def kept(self, worlds: list[int]) -> dict[str, saves.Kept]:
         """Return what players keep of some worlds, in host memory, by role."""
@@ -174,13 +100,48 @@ class Others:
 
     def copy(self, sources: list[int], destinations: list[int], reseed: bool) -> None:
         """Let worlds that became copies have the players of what they are copies of."""
-        for player in self.players.values():
-            player.copy(sources, destinations)
+        for keeper in self._all.values():
+            keeper.copy(sources, destinations)
             if reseed:
-                player.reseed(destinations)
+                keeper.reseed(destinations)
 
-    def _keepers(self) -> list[tuple[str, Player]]:
-        return [(role, player) for role, player in self.players.items() if player.who]
+    def _keepers(self) -> list[tuple[str, Keeper]]:
+        return [(name, keeper) for name, keeper in self._all.items() if keeper.who]
+
+
+def others_of_roles(
+    simulator: Simulator, mine: Role, chosen: object, first_world: int = 0
+) -> Others:
+    """Make the players of all roles but one.
+
+    Args:
+        simulator: What they play in.
+        mine: The role that is not theirs.
+        chosen: What `others=` was.
+        first_world: Number of the first world.
+    """
+    theirs = [role for role in simulator.roles if role is not mine and role.count]
+    if not theirs and chosen is not None:
+        raise ValueError(f"others= is for other roles: {simulator.name} has only {mine.name}")
+    named = _by_role(chosen, mine, theirs, simulator.name)
+    lots = lots_of(chosen)
+    return Others(
+        {
+            role.name: player_of(
+                simulator, role, named.get(role.name, RANDOM), first_world, lots(role.first)
+            )
+            for role in theirs
+        }
+    )
+
+
+def lots_of(chosen: object) -> Callable[[int], int]:
+    """Return a function from an agent's number to that of the draws from its pool.
+
+    A pool for all others is drawn from once; pools of a dict are drawn from one by one.
+    """
+    is_dict = isinstance(chosen, Mapping)
+    return lambda first: first + 1 if is_dict else 0
 
 
 def _named(players: Mapping[str, str]) -> str:
@@ -189,27 +150,47 @@ def _named(players: Mapping[str, str]) -> str:
 
 def needed(chosen: object) -> tuple[str, ...]:
     """Return the outputs that players look at besides observations; `chosen` is others=."""
-    named = chosen.values() if isinstance(chosen, Mapping) else (chosen,)
-    is_scripted = any(isinstance(who, str) and who == SCRIPTED for who in named)
-    return (*_NEEDED, "state") if is_scripted else _NEEDED
+    return (*_NEEDED, "state") if _is_scripted(chosen) else _NEEDED
+
+
+def _is_scripted(chosen: object) -> bool:
+    """Whether a scripted player is among those chosen."""
+    if isinstance(chosen, Mapping):
+        chosen = list(chosen.values())
+    if isinstance(chosen, list | tuple):
+        return any(map(_is_scripted, chosen))
+    return isinstance(chosen, str) and chosen == SCRIPTED
 
 
 def _by_role(chosen: object, mine: Role, theirs: Sequence[Role], who: str) -> dict[str, object]:
     """Return the choice for each role; roles that are left out play at random."""
     if not isinstance(chosen, Mapping):
-        if callable(chosen):
-            _check_arguments(chosen, ("role", "obs", "mask"), "others=")
-            return {role.name: partial(chosen, role.name) for role in theirs}
-        return {role.name: RANDOM if chosen is None else chosen for role in theirs}
+        return {role.name: told_role(chosen, role.name) for role in theirs}
     known = [role.name for role in theirs]
     for name in chosen:
         if name == mine.name:
             raise ValueError(f"others= names {name!r}, which is the role= of this environment")
         if name not in known:
             raise ValueError(errors.unknown(f"role in others= of {who}", name, known))
-        if callable(chosen[name]):
-            _check_arguments(chosen[name], ("obs", "mask"), f"others= of role {name!r}")
+        check_callables(chosen[name], f"others= of role {name!r}")
     return dict(chosen)
+
+
+def told_role(chosen: object, role: str) -> object:
+    """Return a choice for all roles as that for one: a callable is told which."""
+    if isinstance(chosen, list | tuple):
+        return [told_role(one, role) for one in chosen]
+    if callable(chosen):
+        _check_arguments(chosen, ("role", "obs", "mask"), "others=")
+        return partial(chosen, role)
+    return RANDOM if chosen is None else chosen
+
+
+def check_callables(chosen: object, label: str) -> None:
+    """Refuse callables that cannot be called with observations and a mask."""
+    for one in chosen if isinstance(chosen, list | tuple) else (chosen,):
+        if callable(one):
+            _check_arguments(one, ("obs", "mask"), label)
 
 
 def _check_arguments(function: Callable[..., Any], wanted: Sequence[str], label: str) -> None:
@@ -227,11 +208,33 @@ def _check_arguments(function: Callable[..., Any], wanted: Sequence[str], label:
         ) from problem
 
 
+def player_of(
+    simulator: Simulator, role: Role, chosen: object, first_world: int, lots: int
+) -> Player:
+    """Return a player of a role.
+
+    Args:
+        simulator: What it plays in.
+        role: Its agents.
+        chosen: Who it is, or a pool of such.
+        first_world: Number of the first world.
+        lots: Number of the draws from its pool.
+    """
+    if not isinstance(chosen, list | tuple):
+        return _player(simulator, role, chosen, first_world)
+    if not chosen:
+        raise ValueError("others=: a pool needs at least one player, got an empty one")
+    members = [_player(simulator, role, one, first_world) for one in chosen]
+    return Pool(simulator, role, members, lots)
+
+
 def _player(simulator: Simulator, role: Role, chosen: object, first_world: int) -> Player:
     if callable(chosen):
         return Called(simulator, role, chosen)
     if not isinstance(chosen, str | Path):
-        raise TypeError(f"others= must be {FORMS}, or a dict of these by role, got {chosen!r}")
+        raise TypeError(
+            f"others= must be {FORMS}, a pool (a list) or a dict by role, got {chosen!r}"
+        )
     if chosen == RANDOM:
         return Chance(simulator, role, first_world)
     if chosen == NOOP:
@@ -249,18 +252,6 @@ def _player(simulator: Simulator, role: Role, chosen: object, first_world: int) 
 
 
 # ---- chance and idleness
-
-
-def _signed(value: int) -> int:
-    value &= 2**64 - 1
-    return value - 2**64 if value >= 2**63 else value
-
-
-def _mixed(bits: Any) -> Any:
-    # Shifts of int64 keep the sign, so what they bring in is masked away.
-    bits = (bits ^ ((bits >> 30) & (2**34 - 1))) * _signed(_FIRST)
-    bits = (bits ^ ((bits >> 27) & (2**37 - 1))) * _signed(_SECOND)
-    return bits ^ ((bits >> 31) & (2**33 - 1))
 
 
 def _host(array: Any, simulator: Simulator) -> Any:
@@ -281,8 +272,8 @@ class Chance(Player):
         space = role.action_space
         self._count = role.choices
         extent = (role.count, *(space.shape or ()))
-        agents = np.array(role.numbers, np.int64) * np.int64(_signed(_AGENT))
-        columns = np.arange(extent[1] if len(extent) > 1 else 1) * np.int64(_signed(_COLUMN))
+        agents = np.array(role.numbers, np.int64) * np.int64(signed(AGENT))
+        columns = np.arange(extent[1] if len(extent) > 1 else 1) * np.int64(signed(COLUMN))
         cells = agents[:, None] + columns if len(extent) > 1 else agents
         self._cells = to_library(cells, simulator)
         self._counts = self._low = self._span = None
@@ -301,33 +292,32 @@ class Chance(Player):
         if isinstance(seed, int):
             numbers = np.arange(len(draws), dtype=np.int64) + self._first_world
             seed = [seed]
-        keys = np.array([_signed((s + 1) * _GOLDEN) for s in seed], np.int64)
-        keys = keys + (numbers + 1) * _signed(_SECOND)
+        keys = np.array([signed((s + 1) * GOLDEN) for s in seed], np.int64)
+        keys = keys + (numbers + 1) * signed(SECOND)
         chosen = slice(None) if worlds is None else to_library(worlds, self._simulator)
-        draws[chosen] = to_library(_mixed(keys), self._simulator)[chosen]
+        draws[chosen] = to_library(mixed(keys), self._simulator)[chosen]
 
     def reseed(self, worlds: list[int]) -> None:
         """Mix the number of each world into its key."""
         numbers = np.array(worlds, np.int64) + self._first_world
-        own = to_library((numbers + 1) * _signed(_SECOND), self._simulator)
-        self.kept["draws"][worlds] = _mixed(self.kept["draws"][worlds] + own)
+        own = to_library((numbers + 1) * signed(SECOND), self._simulator)
+        self.kept["draws"][worlds] = mixed(self.kept["draws"][worlds] + own)
 
     def __call__(self, seen: Seen) -> Any:
         """Draw."""
         bits = self.kept["draws"]
-        step = _signed(_STEP)
+        step = signed(STEP)
         self.kept["draws"] = bits + (step if seen.stepped is None else step * seen.stepped)
-        bits = _mixed(_mixed(bits.reshape(-1, *[1] * self._cells.ndim) + self._cells))
-        bits = (bits >> 40) & (2**_BITS - 1)
+        bits = mixed(mixed(bits.reshape(-1, *[1] * self._cells.ndim) + self._cells))
         if seen.mask is not None:
             allowed = _host(seen.mask, self._simulator).cumsum(-1)
             total = allowed[..., -1]
-            chosen = (allowed <= ((bits * total) >> _BITS)[..., None]).sum(-1)
+            chosen = (allowed <= even(bits, total)[..., None]).sum(-1)
             return chosen * (total > 0)
         if self._low is not None:
-            even = (bits + 0.5) * 2.0**-_BITS
-            return self._low + self._span * even
-        return (bits * (self._count if self._counts is None else self._counts)) >> _BITS
+            share = ((bits >> 40 & (2**BITS - 1)) + 0.5) * 2.0**-BITS
+            return self._low + self._span * share
+        return even(bits, self._count if self._counts is None else self._counts)
 
 
 def _range(space: spaces.Box) -> tuple[Any, Any]:
@@ -366,7 +356,7 @@ class Called(Player):
     def __init__(self, simulator: Simulator, role: Role, function: Callable[..., Any]) -> None:
         super().__init__(simulator)
         self._role, self._function = role, function
-        self._reader = simulator.role_actions.readers[role.name]
+        self._reader = RoleReader(simulator, role, simulator.num_worlds)
 
     def answer(self, seen: Seen) -> Any:
         """Return what the function returns."""

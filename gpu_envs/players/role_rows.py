@@ -14,17 +14,17 @@ import numpy as np
 from gpu_envs import errors
 from gpu_envs.core import columns, device_arrays, faults, layout, resets, roles, saves
 from gpu_envs.core.resets import ResetOptions
-from gpu_envs.core.role_actions import to_library
+from gpu_envs.core.role_actions import RoleActions, RoleReader, to_library
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.known.fields import read as read_fields
 from gpu_envs.known.outputs import OUTPUTS, Outputs
-from gpu_envs.players.other_players import Others, Seen, needed
+from gpu_envs.players.other_players import needed, others_of_roles
+from gpu_envs.players.player import Seen
 
 
 def refuse_role_options(others: object, keywords: Mapping[str, Any]) -> None:
-    """Refuse arguments that need `role=`, where it is not given."""
+    """Refuse arguments that need `role=` or `agent=`, where neither is given."""
     if others is not None:
-        raise TypeError("others= needs role=: without it you control all agents")
+        raise TypeError("others= needs role= or agent=: without it you control all agents")
     if keywords.get("roles", "padded") != "padded":
         raise ValueError(
             f"roles={keywords['roles']!r} gives rows of different lengths: use role= for "
@@ -61,11 +61,7 @@ class RoleRows:
         read = needed(others)
         self.simulator = simulator = _simulator(name, worlds, read, keywords)
         try:
-            self.role = roles.find_role(simulator.roles, role, simulator.name)
-            if self.role.count == 0:
-                raise ValueError(f"role={role!r}: no agent of {simulator.name} has it here")
-            first_world = keywords.get("first_world", 0)
-            self.others = Others(simulator, self.role, others, first_world)
+            self._choose(role, others, keywords.get("first_world", 0))
         except Exception:
             simulator.close()
             raise
@@ -74,21 +70,33 @@ class RoleRows:
         self.single_observation_space = self.role.observation_space
         self.single_action_space = self.role.action_space
         self.views, self.reward_fields = self.role.views, self.role.reward_fields
-        self._views = {role.name: role.views for role in simulator.roles}
         wanted = layout.checked_names(keywords.get("outputs"))
         self.hidden = () if wanted is None else tuple(n for n in read if n not in wanted)
-        self._actions = simulator.role_actions
-        self._reader = self._actions.readers[role]
+        self._reader = RoleReader(simulator, self.role, simulator.num_worlds)
         described = simulator.instance["outputs"]
         self._by_agent = [
             n in described and (described[n]["per_agent"] or len(described[n]["shape"]) == 1)
             for n in OUTPUTS
         ]
-        self._parts = roles.Parts(simulator)
         self._last: Outputs | None = None  # what the others see next; None: to be asked
         self._changes, self._has_begun = simulator.changes, False
         worlds = simulator.num_worlds
         self._masks = resets.MaskReader(worlds, self.role.count, ("cpu", 0), lambda a: (0, a))
+
+    def _choose(self, role: str, others: object, first_world: int) -> None:
+        """Choose who plays, and where their arrays lie."""
+        simulator = self.simulator
+        self.role = roles.find_role(simulator.roles, role, simulator.name)
+        if self.role.count == 0:
+            raise ValueError(f"role={role!r}: no agent of {simulator.name} has it here")
+        self.others = others_of_roles(simulator, self.role, others, first_world)
+        self._lay_out(simulator.roles)
+
+    def _lay_out(self, all_roles: Sequence[roles.Role]) -> None:
+        """Plan the parts of outputs and actions, by the names of roles."""
+        self._views = {role.name: role.views for role in all_roles}
+        self._parts = roles.Parts(self.simulator, given=all_roles)
+        self._actions = RoleActions(self.simulator, self.simulator.kinds, all_roles)
 
     def step_arrays(
         self,
@@ -99,6 +107,13 @@ class RoleRows:
         worlds: object = None,
     ) -> Outputs:
         """Run one step, of all worlds or of some, with the actions of the other roles' players."""
+        own, stepped = self._read(actions, out, stream, worlds)
+        return self._rows(self._play(own, stepped, stream))
+
+    def _read(
+        self, actions: object, out: object, stream: object, worlds: object
+    ) -> tuple[Any, Any]:
+        """Return the actions of this role, and which worlds step, None for all."""
         _refuse_out(out)
         if self.simulator.is_closed:
             self.simulator.check()  # raises
@@ -106,17 +121,26 @@ class RoleRows:
         if self._last is None or self._changes != self.simulator.changes:
             self._last = self._loaded()
         own = self._reader.read(actions)
-        self._actions.write(self.role.name, own)
         if self.simulator.device == "cpu" and self._is_bad(own, stepped):
             # Refused before any player is asked: players count the steps that they played.
+            self._write(own)
             self.simulator.step_arrays(self._actions.whole, False, None, stream, stepped)
             raise ValueError(f"actions of role {self.role.name!r} are not in its action space")
+        return own, stepped
+
+    def _write(self, own: Any) -> None:
+        self._actions.write(self.role.name, own)
+
+    def _play(self, own: Any, stepped: Any, stream: object) -> Outputs:
+        """Ask the players, and step."""
+        assert self._last is not None  # since `_read`, or a reset
         for name, player in self.others.players.items():
             self._actions.write(name, player(self._seen(name, self._last, stepped)))
+        self._write(own)
         self._last = None  # a strict step raises when it is done
         whole = self._actions.whole
-        self._last = self.simulator.step_arrays(whole, False, None, stream, stepped)
-        return self._rows(self._last)
+        self._last = results = self.simulator.step_arrays(whole, False, None, stream, stepped)
+        return results
 
     def reset_arrays(
         self, seed: object, options: ResetOptions, flat: bool, out: Any = None, stream: Any = None
@@ -266,8 +290,14 @@ class RoleRows:
         shown = part.obs if views is None else views.observed(part)
         return Seen(part, shown, part.action_mask, stepped)
 
+    def _own(self, outputs: Outputs) -> Outputs:
+        """Return the part of this role, (worlds, n, ...)."""
+        return self._parts.part(self.role.name, outputs)
+
     def _rows(self, outputs: Outputs) -> Outputs:
-        part = self._parts.part(self.role.name, outputs)
+        return self._by_row(self._own(outputs))
+
+    def _by_row(self, part: Outputs) -> Outputs:
         rows = self.simulator.num_worlds * self.role.count
         flat = Outputs._make(
             array.reshape(rows, *array.shape[2:]) if by_agent and array is not None else array
@@ -280,7 +310,7 @@ def _simulator(
     name: str, worlds: int, needed: Collection[str], keywords: Mapping[str, Any]
 ) -> Simulator:
     """Make a simulator that also writes the outputs that players of other roles need."""
-    errors.refuse(("roles",), keywords, "one role, whose rows are not padded")
+    errors.refuse(("roles",), keywords, "one role or agent, whose rows are not padded")
     keywords = {**keywords, "roles": "split"}
     simulator = Simulator(name, worlds, **keywords)
     existing, written = simulator.instance["outputs"], simulator.layout.output
@@ -295,21 +325,6 @@ def _simulator(
 def _refuse_out(out: object) -> None:
     if out is not None:
         raise ValueError(
-            "out= is not possible with role=: the simulator writes the rows of all roles together; "
-            "use batched_parallel_env(..., group='role'), or reuse=True"
+            "out= is not possible with role= or agent=: the simulator writes the rows of all roles "
+            "together; use batched_parallel_env(..., group='role'), or reuse=True"
         )
-
-
-def make_single_row(name: str, role: str, others: object, keywords: Mapping[str, Any]) -> RoleRows:
-    """Make the one row of a role that one agent has, in one world."""
-    rows = RoleRows(name, 1, role, others, keywords)
-    if rows.role.count == 1:
-        return rows
-    rows.simulator.close()
-    count = f"{role}_count"
-    known = [field.name for field in read_fields(rows.simulator.instance["parameters"])]
-    remedy = f", or pass {count}=1" if count in known else ""
-    raise ValueError(
-        f"role={role!r} of {rows.simulator.name} has {rows.role.count} agents, gymnasium.Env one: "
-        f"use gymnasium.make_vec with role={role!r} or gpu_envs.parallel_env{remedy}"
-    )

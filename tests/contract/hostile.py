@@ -315,6 +315,7 @@ class Player:
         known = [
             *gpu_envs.core.options.KEYWORDS,
             "role",
+            "agent",
             "others",
             "infos",
             "render_mode",

@@ -137,6 +137,13 @@ def _copy(to: np.ndarray[Any, Any], values: np.ndarray[Any, Any], kind: int) -> 
 # ---- arrays
 
 
+def _places(key: Any) -> Any:
+    """Return an index with its arrays in host memory."""
+    if isinstance(key, tuple):
+        return tuple(_places(one) for one in key)
+    return key.get() if isinstance(key, ndarray) else key
+
+
 class ndarray(DeviceArray, np.lib.mixins.NDArrayOperatorsMixin):
     """An array in the interpreter's memory; operators refuse arrays of the host, as CuPy's do.
 
@@ -194,7 +201,7 @@ class ndarray(DeviceArray, np.lib.mixins.NDArrayOperatorsMixin):
         return self._of(self.values.view(dtype))
 
     def __getitem__(self, key: Any) -> ndarray:
-        found = self.values[key.get() if isinstance(key, ndarray) else key]
+        found = self.values[_places(key)]
         if np.may_share_memory(found, self.values):
             return self._of(found)
         return self.worked_out(np.asarray(found))
@@ -202,6 +209,7 @@ class ndarray(DeviceArray, np.lib.mixins.NDArrayOperatorsMixin):
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, np.ndarray):
             raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+        key = _places(key)
         to = self.values[key]
         is_piece = np.may_share_memory(to, self.values) and to.flags.c_contiguous
         if isinstance(value, ndarray):

@@ -12,7 +12,7 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), 
 
 
 def test_page_has_examples() -> None:
-    assert len(EXAMPLES) == 6
+    assert len(EXAMPLES) == 8
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))

@@ -209,6 +209,17 @@ def test_agents_of_overcooked_are_rows(make) -> None:
     assert set(env.infos["reward_parts"]) == {"sparse", "shaped"}
 
 
+def test_one_agent_learns_among_frozen_policies(make, tmp_path: Path) -> None:
+    from tests.gpu_envs.train import fresh
+
+    path = fresh.write(tmp_path / "chef.ckpt", "Overcooked-v0", memory=4)
+    env = make("Overcooked-v0", 4, agent="drawn", others=[path, "random"], max_episode_steps=20)
+    assert env.num_envs == 4
+    model = PPO("MlpPolicy", env, batch_size=32, **SMALL).learn(256)
+    lengths = [episode["l"] for episode in model.ep_info_buffer]
+    assert len(lengths) >= 8 and set(lengths) == {20}
+
+
 def test_wrappers_run_and_agree_with_the_own_statistics(make) -> None:
     env = make()
     with pytest.warns(UserWarning, match="already wrapped with a `Monitor`"):
@@ -318,6 +329,19 @@ def test_maskable_ppo_plays_legal_moves_and_waiting_rows_teach_the_policy_nothin
     _, log_prob, entropy = model.policy.evaluate_actions(observations, actions, masks[waiting])
     (log_prob.sum() + entropy.sum()).backward()
     assert all(part.grad is None or not part.grad.any() for part in model.policy.parameters())
+
+
+def test_maskable_ppo_learns_in_a_game_of_turns_among_partners(
+    make, maskable, tmp_path: Path
+) -> None:
+    from tests.gpu_envs.train import fresh
+
+    path = fresh.write(tmp_path / "cards.ckpt", "Hanabi-v0", HANABI, memory=4)
+    env = make("Hanabi-v0", 4, agent="player_1", others=[path, "random"], **HANABI)
+    model = maskable("MlpPolicy", env, batch_size=64, n_epochs=1, **SMALL).learn(256)
+    masks = model.rollout_buffer.action_masks.reshape(-1, env.action_space.n)
+    assert not masks[:, -1].any()  # it never has to wait
+    assert model.ep_info_buffer
 
 
 def test_ppo_learns_cartpole(train) -> None:

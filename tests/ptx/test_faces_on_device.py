@@ -60,6 +60,32 @@ def test_the_rows_of_one_role_beside_players(device: Any, role: str, others: str
     twins.close()
 
 
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_the_row_of_one_agent_among_partners_of_a_pool(device: Any, mode: str) -> None:
+    partners = {"agent": "drawn", "others": ["random", "noop"]}
+    twins = _vectors(device, "TagGrid", autoreset_mode=mode, **partners)
+    twins.call("reset", seed=3)
+    _play(twins)
+    twins.compare_worlds()
+    twins.close()
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+@pytest.mark.parametrize("agent", ["player_1", "drawn"])
+def test_a_step_lasts_from_turn_to_turn(device: Any, agent: str, mode: str) -> None:
+    partners = {"agent": agent, "others": ["random", "noop"], "autoreset_mode": mode}
+
+    def make(**where: Any) -> Any:
+        return gpu_envs.make_vec("Hanabi-v0", 3, preset="very_small", **partners, **where)
+
+    twins = Twins(device, make)
+    twins.call("reset", seed=3)
+    for _ in range(12):
+        twins.call("step", twins.cpu.observe()[1]["action_mask"].argmax(-1))
+    twins.compare_worlds()
+    twins.close()
+
+
 def test_players_that_are_functions_get_arrays_of_the_device(device: Any) -> None:
     twins = _vectors(
         device,

@@ -62,7 +62,12 @@ def _batch(name: str = "Troupe-v0", **options: Any) -> gpu_envs.BatchedParallelE
         (lambda: _vec(role="dancer", others="rndom"), ValueError, "did you mean 'random'"),
         (lambda: _vec(role="dancer", others=""), ValueError, "others= must be 'random', 'noop'"),
         (lambda: _vec(role="dancer", others=3), TypeError, r"others= must be .* got 3"),
-        (lambda: _vec(role="dancer", others=["noop"]), TypeError, r"others= must be .*\['noop'\]"),
+        (
+            lambda: _vec(role="dancer", others=[["noop"]]),
+            TypeError,
+            r"others= must be .*\['noop'\]",
+        ),
+        (lambda: _vec(role="dancer", others=[]), ValueError, "a pool needs at least one player"),
         (
             lambda: _vec(role="dancer", others={"clown": {"x": "noop"}}),
             TypeError,

@@ -14,7 +14,7 @@ import pytest
 
 from gpu_envs.core import role_actions, roles
 from gpu_envs.known.outputs import Outputs
-from gpu_envs.players import other_players
+from gpu_envs.players import lots, other_players
 
 WORLDS = 7
 pytestmark = pytest.mark.usefixtures("troupe")
@@ -24,16 +24,25 @@ pytestmark = pytest.mark.usefixtures("troupe")
 def device(make_simulator, torch, monkeypatch) -> Any:
     """Makes pairs of a simulator and its double on a GPU whose memory is the host's."""
     monkeypatch.setattr(role_actions, "to_library", _to_library)
-    monkeypatch.setattr(other_players, "to_library", _to_library)
+    for module in (other_players, lots):
+        monkeypatch.setattr(module, "to_library", _to_library)
     monkeypatch.setattr(
         role_actions.RoleReader, "_is_on_device", lambda _, a: hasattr(a, "is_cuda")
     )
 
     def make(name: str, **options: Any) -> tuple[Any, Any]:
         simulator = make_simulator(name, WORLDS, **options)
-        names = ("num_worlds", "agents_per_world", "roles", "kinds", "action_fields", "instance")
+        names = (
+            "get",
+            "num_worlds",
+            "agents_per_world",
+            "roles",
+            "kinds",
+            "action_fields",
+            "instance",
+        )
         facts = {name: getattr(simulator, name) for name in names}
-        facts |= {"name": simulator.name, "device": "cuda:0", "arrays": "torch"}
+        facts |= {"changes": 0, "name": simulator.name, "device": "cuda:0", "arrays": "torch"}
         double = SimpleNamespace(**facts)
         double.role_actions = role_actions.RoleActions(double, double.kinds, double.roles)
         return simulator, double
@@ -84,6 +93,37 @@ def test_players_do_the_same_in_both_libraries(device, torch, name, options, pla
             assert plain.shape == (WORLDS, role.count, *(role.action_space.shape or ()))
             for row in plain.reshape(-1, *plain.shape[2:]):
                 assert row.astype(role.action_space.dtype) in role.action_space
+
+
+@pytest.mark.parametrize("name", ["Troupe-v0", "Band-v0"])
+def test_a_pool_does_the_same_in_both_libraries(device, torch, name) -> None:
+    simulator, double = device(name, roles="split")
+    masks = simulator.by_role(simulator.reset(seed=0).action_mask)
+    for role in simulator.roles:
+        own = masks if role.has_mask else None
+        pair = [
+            lots.Pool(
+                each,
+                role,
+                [other_players.Idle(each, role), other_players.Chance(each, role, 0)],
+                purpose=0,
+            )
+            for each in (simulator, double)
+        ]
+        stepped = np.arange(WORLDS) > 2
+        for each in pair:
+            each.begin(5, None)
+        for waits in (None, stepped, None):
+            plain = _seen(simulator, role, np.asarray, own)._replace(stepped=waits)
+            given = None if waits is None else torch.from_numpy(waits)
+            placed = _seen(double, role, torch.from_numpy, own)._replace(stepped=given)
+            here, there = pair[0](plain), pair[1](placed)
+            assert isinstance(there, torch.Tensor)
+            assert np.array_equal(here, there.numpy())
+        assert len({row.tobytes() for row in here}) > 1
+        rows = [each.rows([1, 5]) for each in pair]
+        assert all(np.array_equal(rows[0][n], np.asarray(rows[1][n])) for n in rows[0])
+        pair[1].put([1, 5], rows[0])
 
 
 def test_actions_by_role_are_joined_on_the_device(device, torch) -> None:
