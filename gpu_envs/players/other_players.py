@@ -421,8 +421,13 @@ class Ruled(Called):
         self._player.put(worlds, rows)
 
     def answer(self, seen: Seen) -> Any:
-        """Return what the player returns."""
-        return self._player(seen.shown, seen.mask, seen.outputs.state)
+        """Return what the player returns; it keeps its memory of worlds that do not step."""
+        rests = [] if seen.stepped is None else np.flatnonzero(~host(seen.stepped)).tolist()
+        before = self._player.rows(rests) if rests else {}
+        actions = self._player(seen.shown, seen.mask, seen.outputs.state)
+        if before:
+            self._player.put(rests, before)
+        return actions
 
 
 # ---- saved policies

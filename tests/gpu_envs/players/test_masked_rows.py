@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+
+from gpu_envs.players import scripted
 
 WORLDS = 5
 STEPS = 16
@@ -31,11 +35,11 @@ def _compare_halves(make_vec: Any, mode: str, others: Any) -> None:
             found = some.step(np.where(rows, actions, -1), worlds=rows if step % 2 else stepped)
             for mine, yours in zip(found[:4], expected[:4], strict=True):
                 assert np.array_equal(mine[rows], yours[rows])
-    assert whole.simulator.save() == some.simulator.save()
+    assert whole.save() == some.save()
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
-@pytest.mark.parametrize("others", ["random", "noop"])
+@pytest.mark.parametrize("others", ["random", "noop", ["random", "noop"]])
 def test_halves_are_whole_steps_against_chance(make_vec, others, mode) -> None:
     _compare_halves(make_vec, mode, others)
 
@@ -50,6 +54,37 @@ def test_halves_are_whole_steps_against_a_policy(make_vec, tmp_path, memory, mod
     path = fresh.write(tmp_path / "tag.ckpt", "TagGrid-v0", {"num_taggers": 2}, memory=memory)
     _loosen(path)
     _compare_halves(make_vec, mode, path)
+
+
+class Counter:
+    """A scripted player whose moves count up in each world, from the world's number."""
+
+    def __init__(self, game: scripted.Game) -> None:
+        self.steps = np.zeros(game.worlds, np.int64)
+        self.agents = len(game.agents)
+
+    def begin(self, worlds: list[int]) -> None:
+        self.steps[worlds] = worlds
+
+    def __call__(self, seen: scripted.Seen) -> np.ndarray:
+        self.steps += 1
+        return np.repeat(self.steps[:, None] % 5, self.agents, 1)
+
+    def save_worlds(self, worlds: list[int]) -> dict[str, np.ndarray]:
+        return {"steps": self.steps[worlds]}
+
+    def load_worlds(self, worlds: list[int], rows: dict[str, np.ndarray]) -> None:
+        self.steps[worlds] = rows["steps"]
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+@pytest.mark.parametrize("others", ["scripted", ["scripted", "random", "scripted"]])
+def test_halves_are_whole_steps_against_a_scripted_player(
+    make_vec, monkeypatch, others, mode
+) -> None:
+    monkeypatch.setattr(scripted, "required", lambda *_: Path("nowhere_player.py"))
+    monkeypatch.setattr(scripted, "module_of", lambda _: SimpleNamespace(Player=Counter))
+    _compare_halves(make_vec, mode, others)
 
 
 def test_answers_of_a_callable_count_where_a_world_steps(make_vec) -> None:
