@@ -32,11 +32,14 @@ int count_of(Trial<E>& trial) {
 
 // ---- bytes
 
-/// Columns of a kAny table lie at offsets that depend on the parameters, so not at constants.
+/// Columns of a kAny table, and of worlds' own parameters, lie at offsets that depend on the
+/// parameters, so not at constants.
 template <class T, class C, class E>
 int64_t offset_in_image(const Trial<E>& trial) {
   using Tables = typename Trial<E>::Tables;
-  if constexpr (is_any<T>)
+  if constexpr (is_own<T>)
+    return own_offset<Tables>(trial.shared.params) + kOwnOffset<Tables, T, C>;
+  else if constexpr (is_any<T>)
     return any_offset<Tables, T, C>(trial.shared.params);
   else
     return kOffset<Tables, T, C>;
