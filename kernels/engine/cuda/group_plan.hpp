@@ -98,10 +98,11 @@ consteval bool scratch_is_flat(Types<Ts...>) {
   return flat;
 }
 
-/// Whether a world's record is a handful of numbers at fixed places too.
+/// Whether a world's record is a handful of numbers at fixed places too, but for its own
+/// parameters, which stay where they are.
 template <class... Ts>
 consteval bool record_is_flat(Types<Ts...>) {
-  return ((Ts::scratch || (Ts::kind == Kind::fixed && Ts::capacity == 1)) && ...);
+  return ((Ts::scratch || is_own<Ts> || (Ts::kind == Kind::fixed && Ts::capacity == 1)) && ...);
 }
 
 template <class Tables>

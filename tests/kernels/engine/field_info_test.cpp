@@ -158,9 +158,10 @@ GE_TEST(simulators_with_impossible_numbers_are_refused_by_name) {
   config.max_episode_steps = int64_t{1} << 31;
   CHECK_EQ(unmade(config), "max_episode_steps must be below 2^31, got 2147483648");
   config = {};
-  config.parameters["gravity"] = 9.8;
+  config.parameters["friction"] = 9.8;
   CHECK_EQ(unmade(config),
-           "unknown parameter 'gravity'; there are: sutton_barto_reward, velocities");
+           "unknown parameter 'friction'; there are: sutton_barto_reward, velocities, gravity, "
+           "force, length, mass, pole_mass");
 }
 
 GE_TEST(more_worlds_than_memory_are_refused_with_the_number_that_fits) {
