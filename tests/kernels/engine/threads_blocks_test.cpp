@@ -13,7 +13,7 @@ void check_same(const Config& config, const Config& other, const Small& small, i
   const auto one = make_simulator(small.id, config);
   const Golden a = golden_run(*one, steps, 3);
   for (const int parts : {1, 2}) {
-    // Made anew: records keep how often a slot was freed, whatever the reset.
+    // Another one each time: records keep how often a slot was freed, whatever the reset.
     const auto two = make_simulator(small.id, other);
     const Golden b = golden_run(*two, steps, 3, FinalRows::zero, 1, parts);
     CHECK_EQ(a.records, b.records);
