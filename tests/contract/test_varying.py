@@ -216,3 +216,25 @@ def test_equal_values_in_all_worlds_are_the_common_ones(make_simulator, name) ->
     for actions in drawn(plain, STEPS):
         for outputs in zip(plain.step(actions), own.step(actions), strict=True):
             assert outputs[0] is None or np.array_equal(*outputs)
+
+
+@every_mode
+@every_marked
+def test_a_step_leaves_the_values_of_other_worlds_alone(make_simulator, name, mode) -> None:
+    worlds = 33  # two blocks where worlds are interleaved, and one world more
+    settings = {**short(name), "max_episode_steps": 4, "autoreset_mode": mode}
+    ranges = _ranges(name, short(name))
+    whole, parts = (make_simulator(name, worlds, **{**settings, **ranges}) for _ in range(2))
+    whole.reset(seed=6)
+    parts.reset(seed=6)
+    half = np.random.default_rng(2).random(worlds) < 0.5
+    for actions in drawn(whole, 12):
+        for mask in (half, ~half):
+            before = _values(parts, ranges)
+            parts.step(actions, worlds=mask)
+            after = _values(parts, ranges)
+            for world in np.flatnonzero(~mask):
+                assert after[world] == before[world]
+        whole.step(actions)
+        assert _values(parts, ranges) == _values(whole, ranges)
+    assert parts.save() == whole.save()

@@ -98,7 +98,7 @@ struct PutBack {
   char* to;
   const char* from;
   const LeftOut<B>& left;
-  const typename S::Params& params;
+  const held_of<S>& params;
   template <class T>
   void header(int64_t at) {
     put_back<uint32_t>(to + at * B, from + at * B, header_bytes<T>() / 4, left);
@@ -177,6 +177,10 @@ GE_NOINLINE void put_back_block(const Tile<E>& tile, int block, const LeftOut<Ti
     Walk<false, Tables>::run_any(record, params, measure<false, Tables>());
     Walk<true, Tables>::run_any(slate, params, measure<true, Tables>());
   }
+  // Only a new episode writes a world's own parameters, and with NextStep it begins in here.
+  if constexpr (HasOwn<Tables>::value)
+    if (params.varying > 0 && tile.shared.autoreset == Autoreset::next_step)
+      Walk<false, Tables>::run_own(record, params, own_offset<Tables>(params));
 }
 
 template <class E, class... X>

@@ -80,7 +80,7 @@ struct Tile {
         count(space.block_count),
         crew(space.crew) {}
 
-  /// Bytes of the records of one block.
+  /// How many bytes the records of a block take.
   int64_t block_bytes() const { return ge::block_bytes<Tables, B>(shared.params); }
   /// Bytes of scratch memory of one block, and index count of a tile of `blocks` blocks.
   static int64_t scratch_block(const held_of<S>& params) {

@@ -162,21 +162,22 @@ constexpr int64_t kOwnChunk = 4096;
 
 void PlannedBase::read_own(int64_t first, int64_t count, char* to) {
   const int64_t bytes = varied_.end - varied_.begin();
-  std::vector<char> record(static_cast<size_t>(shape_.record_bytes));
-  for (int64_t i = 0; i < count; ++i) {
-    read_records(first + i, 1, record.data());
-    std::copy(record.begin() + varied_.begin(), record.begin() + varied_.end, to + i * bytes);
-  }
+  // All at once: on a GPU each call waits for the device.
+  std::vector<char> records(static_cast<size_t>(count * shape_.record_bytes));
+  read_records(first, count, records.data());
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(to + i * bytes, records.data() + i * shape_.record_bytes + varied_.begin(),
+                size_t(bytes));
 }
 void PlannedBase::write_own(int64_t first, int64_t count, const char* from) {
   const int64_t bytes = varied_.end - varied_.begin();
   const bool had_begun = begun_;
-  std::vector<char> record(static_cast<size_t>(shape_.record_bytes));
-  for (int64_t i = 0; i < count; ++i) {
-    read_records(first + i, 1, record.data());
-    std::copy(from + i * bytes, from + (i + 1) * bytes, record.begin() + varied_.begin());
-    write_records(first + i, 1, record.data());
-  }
+  std::vector<char> records(static_cast<size_t>(count * shape_.record_bytes));
+  read_records(first, count, records.data());
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(records.data() + i * shape_.record_bytes + varied_.begin(), from + i * bytes,
+                size_t(bytes));
+  write_records(first, count, records.data());
   begun_ = had_begun;
 }
 

@@ -24,7 +24,8 @@ std::string names_of(const std::vector<FieldInfo>& fields) {
 }
 
 void check_number(const FieldInfo& info, double x, const std::string& where) {
-  // As the parameter holds it: a bound is itself within. Written so that NaN is refused.
+  // Floats are compared as the parameter holds them, so that a bound is within its own range; no
+  // comparison with NaN is true.
   const bool single = info.type == Type::float32;
   const double low = single ? double(float(info.low)) : info.low;
   const double high = single ? double(float(info.high)) : info.high;

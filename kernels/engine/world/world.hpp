@@ -379,7 +379,8 @@ class World {
       if (cells_.own == nullptr) return cells_.shared->derived;
     return load_words<Derived>(cells_.own + cells_.own_lane() * unit_of<Derived>, Cells::B);
   }
-  /// The same without a copy where worlds are not interleaved, for a Derived of many numbers.
+  /// What `varied` returns, but where worlds are not interleaved without copying it: for a Derived
+  /// of many numbers of which a rule reads few.
   GE_FN std::conditional_t<Cells::B == 1, const Derived&, Derived> varied_in_place() const {
     static_assert(has_varied<S>, "GE: this Schema has no Varied");
     if constexpr (Cells::B > 1) {
