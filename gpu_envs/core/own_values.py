@@ -22,22 +22,21 @@ def varies(value: object) -> bool:
     return not isinstance(value, str | bytes) and len(getattr(value, "shape", ())) > 0
 
 
-def law_of(name: str, value: object, worlds: int | None) -> Law:
+def law_of(name: str, value: object, worlds: int) -> Law:
     """Return what the native code is told about a parameter.
 
     Args:
         name: Of the parameter, for messages.
         value: A number, an array with one per world, or a range.
-        worlds: How many numbers an array has to have; None for any.
+        worlds: How many numbers an array has to have.
     """
     if isinstance(value, Range):
         return value.law, list(value.numbers)
     numbers = _numbers(name, value)
-    if numbers.ndim > 1 or (numbers.ndim == 1 and worlds is not None and len(numbers) != worlds):
-        wanted = "one per world" if worlds is None else f"one for each of {worlds} worlds"
+    if numbers.ndim > 0 and numbers.shape != (worlds,):
         raise ValueError(
-            f"parameter {name!r} must be a number, a range, or an array of shape ({worlds or 'n'},)"
-            f", {wanted}, got shape {numbers.shape}"
+            f"parameter {name!r} must be a number, a range, or an array of shape ({worlds},), one "
+            f"for each of {worlds} worlds, got shape {numbers.shape}"
         )
     return "given", numbers.astype(np.float64).reshape(-1).tolist()
 

@@ -57,7 +57,7 @@ class VaryingParameters:
             self._read_parameters()
         self.changes += 1
 
-    def _laws(self, values: Mapping[str, Any], count: int | None) -> Changes:
+    def _laws(self, values: Mapping[str, Any], count: int) -> Changes:
         known = ranges.may_vary(self._parameter_fields)
         for name in values:
             if name not in known:
