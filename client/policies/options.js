@@ -40,6 +40,7 @@ const OTHERS = [
   "other_play",
   "roles",
   "parameters",
+  "varying",
   "evaluation_parameters",
 ];
 // Where a file keeps a whole run, it has the trainer's options too.

@@ -10,6 +10,10 @@ turns, in short slices of equally many steps from the same seed with the same ac
 else the machine does meets both; the answer is the median of the slices' ratios, above 1 where
 AFTER is faster. Compare a folder with itself to learn how far that wavers.
 
+With --varies, each world of AFTER has values of its own of the parameters it names (`all`: of all
+that may differ by world), which are the usual ones: with BEFORE and AFTER the same folder, the
+ratio is what a row per world costs.
+
 One thread is timed by its processor's time, which others on the machine cannot take; more threads
 by the clock on the wall.
 """
@@ -23,7 +27,7 @@ import multiprocessing
 import statistics
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -31,6 +35,7 @@ from typing import Any
 import numpy as np
 
 CASES = "cases"  # the request for them
+ALL = "all"  # parameters that may differ by world
 BATCHES = 16  # of actions, drawn before the clock runs
 SEED = 7
 
@@ -43,6 +48,7 @@ class Case:
     worlds: int
     threads: int
     dtype: str | None  # of the actions; None: int64 or float32
+    varies: tuple[str, ...] = ()  # parameters of which each world has its own value
 
 
 def draw_actions(instance: dict[str, Any], dtype: str | None) -> np.ndarray:
@@ -69,7 +75,13 @@ class Loop:
 
     def __init__(self, case: Case) -> None:
         native = importlib.import_module("gpu_envs.known.native")
-        self.simulator = native.make("cpu", case.name, case.worlds, threads=case.threads)
+        options: dict[str, Any] = {"threads": case.threads}
+        if case.varies == (ALL,):
+            plain = json.loads(native.make("cpu", case.name, 1).instance)
+            options["varies"] = [f["name"] for f in plain["parameters"] if "by_world" in f]
+        elif case.varies:
+            options["varies"] = list(case.varies)
+        self.simulator = native.make("cpu", case.name, case.worlds, **options)
         instance = json.loads(self.simulator.instance)
         self.actions = draw_actions(instance, case.dtype)
         self.addresses, self.outputs = self.simulator.allocate(False)
@@ -187,6 +199,9 @@ def main() -> None:
     )
     parser.add_argument("--threads", type=int, default=1, help="threads of each build (default 1)")
     parser.add_argument("--dtype", help="of the actions (default int64 or float32)")
+    parser.add_argument(
+        "--varies", nargs="+", default=[], metavar="NAME", help="worlds of AFTER have their own"
+    )
     given = parser.parse_args()
     before, after = Worker(given.before), Worker(given.after)
     titles = ("worlds", "M steps/s", "after", "ratio")
@@ -194,7 +209,7 @@ def main() -> None:
     for text in given.cases or after.ask(CASES):
         name, _, worlds = text.partition(":")
         case = Case(name, int(worlds), given.threads, given.dtype)
-        before.ask(case), after.ask(case)
+        before.ask(case), after.ask(replace(case, varies=tuple(given.varies)))
         steps = steps_of_slice(before, after, given.seconds)
         show(case, steps, compare(before, after, given.slices, steps))
     before.end()

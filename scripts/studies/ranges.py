@@ -3,10 +3,11 @@
 
     scripts/studies/ranges.py --seeds 1 2 3 4 5
 
-CartPole is trained twice per seed, for as long each: at its usual length, masses and force, and
-with a range of each, from which every episode of every world draws. Then each policy plays where
-one parameter is far from the usual, and the others are usual: returns of new episodes, the same for
-all policies. Behind +- is the error over seeds. Runs that --out has already are not trained again.
+CartPole is trained twice per seed, for as many steps each: at its usual length, masses and force,
+and with a range of each, from which every episode of every world draws. Then the last policy of
+each run plays where one parameter is far from the usual, and the others are usual: returns of new
+episodes, the same for all policies. Behind +- is the error over seeds. Runs that --out has already
+are not trained again.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -43,24 +45,26 @@ TRIED: dict[str, tuple[float, ...]] = {
     "pole_mass": (0.025, 0.4),
     "force": (4.0, 20.0),
 }
-SECONDS = "processor_seconds.json"
+COSTS = "costs.json"  # of a run that is complete
 EPISODE_SEED = 1_000_000
 
 
-def train(seed: int, folder: Path, way: str, seconds: float) -> None:
-    """Train a run for some seconds, on one thread."""
+def train(seed: int, folder: Path, way: str, steps: int) -> None:
+    """Train a run on one thread, and write how long the processor worked for it."""
     words = [ENV, "--seed", str(seed), "--out", str(folder), "--device", "cpu", "--goal", "inf"]
-    words += ["--time-limit", str(seconds), "--total-steps", "1000000000", "--tensorboard", "false"]
+    words += ["--total-steps", str(steps), "--threads", "1", "--tensorboard", "false"]
+    begin = time.process_time()
     if run.main([*words, *WAYS[way]]) != 0:
         raise SystemExit(f"error: training with seed {seed} failed")
-    (folder / SECONDS).write_text(json.dumps(seconds) + "\n", encoding="utf-8")
+    facts = {"steps": steps, "processor_seconds": round(time.process_time() - begin, 1)}
+    (folder / COSTS).write_text(json.dumps(facts) + "\n", encoding="utf-8")
 
 
 def returns_at(folder: Path, episodes: int, **parameters: float) -> float:
-    """Return the mean return of a run's best policy with these parameters."""
+    """Return the mean return of a run's last policy with these parameters."""
     made = config.make(ENV, evaluation_parameters=parameters)
     with closing(worlds.for_evaluation(made, "cpu", episodes)) as env:
-        team = Team.load(folder / "best.ckpt", env.simulator)
+        team = Team.load(folder / "checkpoint.ckpt", env.simulator)
         of_row = evaluate.rows_of(team.of_agent, episodes, env.device)
         returns, _ = evaluate.play(env, team.policies, of_row, seed=EPISODE_SEED)
         return float(returns.mean())
@@ -71,7 +75,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     add = parser.add_argument
     add("--seeds", nargs="+", type=int, default=[1, 2, 3, 4, 5], metavar="N", help="of the runs")
-    add("--seconds", type=float, default=300, help="of each run (default 300)")
+    add("--steps", type=int, default=12_000_000, help="of each run (default 12,000,000)")
     add("--episodes", type=int, default=512, help="of each policy at each value (default 512)")
     add("--out", type=Path, default=Path("runs/ranges"), help="for WAY/SEED of the runs")
     add("--results", type=Path, default=ROOT / "benchmarks" / "results", help="for what is found")
@@ -80,8 +84,8 @@ def main() -> int:
     for way in WAYS:
         for seed in given.seeds:
             folder = given.out / way.replace(" ", "_") / str(seed)
-            if not (folder / SECONDS).exists():
-                train(seed, folder, way, given.seconds)
+            if not (folder / COSTS).exists():
+                train(seed, folder, way, given.steps)
     report = Report(
         "CartPole-ranges",
         machine.describe("cpu"),

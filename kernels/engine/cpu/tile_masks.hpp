@@ -177,10 +177,6 @@ GE_NOINLINE void put_back_block(const Tile<E>& tile, int block, const LeftOut<Ti
     Walk<false, Tables>::run_any(record, params, measure<false, Tables>());
     Walk<true, Tables>::run_any(slate, params, measure<true, Tables>());
   }
-  // Only a new episode writes a world's own parameters, and with NextStep it begins in here.
-  if constexpr (HasOwn<Tables>::value)
-    if (params.varying > 0 && tile.shared.autoreset == Autoreset::next_step)
-      Walk<false, Tables>::run_own(record, params, own_offset<Tables>(params));
 }
 
 template <class E, class... X>

@@ -60,22 +60,20 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
   refuse_fork();
   examine();
   const DeviceGuard guard(device_);
-  const int64_t blocks = (config.worlds + layout.block - 1) / layout.block;
-  const int64_t record_bytes = blocks * layout.block_bytes,
-                list_bytes = int64_t{lists} * config.worlds * 4;
+  const int64_t list_bytes = int64_t{lists} * config.worlds * 4;
   // Checked before the first allocation, so that the error can say how many worlds would fit.
   size_t free = 0, total = 0;
   GE_CUDA(cudaMemGetInfo(&free, &total));
   layout.check_fits(int64_t(free), int64_t(total));
-  records_ = zeroed(record_bytes);
+  records_ = zeroed(layout.shape.all_bytes(config.worlds));
   lists_ = zeroed(list_bytes);
   list_counts_ = zeroed(int64_t{lists} * 4);
   counters_ = zeroed(sizeof(Counters));
   // 0 where no column lies: such bytes are read as zeros and never written.
-  std::vector<uint8_t> units(size_t(layout.record_bytes), 0);
+  std::vector<uint8_t> units(size_t(layout.shape.record_bytes), 0);
   for (const Segment& segment : layout.segments)
     std::fill_n(units.begin() + segment.offset, segment.bytes, uint8_t(segment.unit));
-  units_ = DeviceMemory(layout.record_bytes);
+  units_ = DeviceMemory(layout.shape.record_bytes);
   GE_CUDA(cudaMemcpy(units_.as(), units.data(), units.size(), cudaMemcpyHostToDevice));
   draws_ = zeroed(sizeof(DrawCount));
   common_ = zeroed(layout.common_bytes);

@@ -69,8 +69,7 @@ class DeviceStore {
  public:
   struct Layout {
     std::vector<Segment> segments;
-    int64_t record_bytes, block_bytes;
-    int block;  // worlds per interleaved block
+    RecordShape shape;
     int identity_offset, identity_bytes;
     int64_t common_bytes;  // of Common (common.hpp), of all blocks
     /// Throws where `free` or `total` bytes are too few.
@@ -84,7 +83,9 @@ class DeviceStore {
   int device() const { return device_; }
   /// Whether launches may begin before the ones before them have ended.
   bool dependent() const { return code_ >= 90 && config_.dependent_launch; }
-  char* records() const { return records_.as(); }
+  RecordPlace records() const {
+    return {layout_.shape, records_.as(), records_.as() + layout_.shape.aside_of(config_.worlds)};
+  }
   int32_t* list_counts() const { return list_counts_.as<int32_t>(); }
   int32_t* lists() const { return lists_.as<int32_t>(); }
   char* slab() const { return slab_.as(); }

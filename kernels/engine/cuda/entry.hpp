@@ -178,7 +178,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       reset_ = store_.prepare(Kernels::template choices<kResetGraph>(plan_.params_));
     }
     write_instance();
-    shared_.base = store_.records();
+    shared_.base = store_.records().base;
+    shared_.aside = store_.records().aside;
     shared_.counters = static_cast<Counters*>(store_.counters());
     this->begin_parameters();
     if constexpr (has_assets<S>) {
@@ -281,9 +282,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   }
   static cuda::DeviceStore::Layout store_layout(const Plan<E>& plan) {
     return {plan.segments_,
-            record_bytes<Tables>(plan.params_),
-            block_bytes<Tables, B>(plan.params_),
-            B,
+            record_shape<Tables, B>(plan.params_),
             kOffset<Tables, EpisodeTable, Identity>,
             int(sizeof(Identity)),
             common_bytes(plan),

@@ -14,16 +14,14 @@ namespace {
 
 /// Where the words of records lie; `units` has the word size of every byte, 0 between columns.
 struct RecordMap {
-  char* records;
+  RecordPlace place;
   const uint8_t* units;
-  int64_t record_bytes, block_bytes;
-  int block;
+  __device__ int64_t words() const { return place.shape.record_bytes / 4; }
 };
 
-/// Address of the word that has byte `at`, and of that byte in it.
+/// Address of byte `at` of a record, which lies in a word of `unit` bytes.
 __device__ char* byte_address(const RecordMap& map, int64_t world, int64_t at, int unit) {
-  char* const block = map.records + world / map.block * map.block_bytes;
-  return block + (at - at % unit) * map.block + world % map.block * unit + at % unit;
+  return map.place.word(world, at - at % unit, unit) + at % unit;
 }
 
 /// Four bytes of a record into or out of `plain`; words of less than four bytes one by one.
@@ -57,7 +55,7 @@ __device__ void move_word(const RecordMap& map, int64_t world, int64_t at, char*
 template <bool kRead>
 __global__ void __launch_bounds__(256)
     move_kernel(const RecordMap map, int64_t first, int64_t count, char* plain) {
-  const int64_t words = map.record_bytes / 4, all = count * words;
+  const int64_t words = map.words(), all = count * words;
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < all;
        i += int64_t(gridDim.x) * blockDim.x)
     move_word<kRead>(map, first + i / words, i % words * 4, plain + i * 4);
@@ -67,7 +65,7 @@ __global__ void __launch_bounds__(256)
 __global__ void __launch_bounds__(256)
     copy_kernel(const RecordMap map, const int64_t* from, const int64_t* to, int64_t count,
                 int keep, int keep_bytes) {
-  const int64_t words = map.record_bytes / 4, all = count * words;
+  const int64_t words = map.words(), all = count * words;
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < all;
        i += int64_t(gridDim.x) * blockDim.x) {
     const int64_t at = i % words * 4;
@@ -137,11 +135,11 @@ void DeviceStore::move_records(int64_t first, int64_t count, char* host) {
   const DeviceGuard guard(device_);
   const BesideCaptures beside;
   settle("a look into the worlds");
-  const int64_t record = layout_.record_bytes, most = std::max<int64_t>(1, kTransfer / record);
+  const int64_t record = layout_.shape.record_bytes,
+                most = std::max<int64_t>(1, kTransfer / record);
   // On the device in canonical order, a part of the worlds at a time: one copy each way per part.
   const DeviceMemory plain(std::min(most, count) * record);
-  const RecordMap map{records_.as(), units_.as<uint8_t>(), record, layout_.block_bytes,
-                      layout_.block};
+  const RecordMap map{records(), units_.as<uint8_t>()};
   for (int64_t done = 0; done < count; done += most) {
     const int64_t now = std::min(most, count - done), bytes = now * record;
     if (!kRead)
@@ -172,9 +170,8 @@ void DeviceStore::copy_worlds(std::span<const int64_t> from, std::span<const int
   const DeviceMemory pairs(2 * count * 8);
   GE_CUDA(cudaMemcpy(pairs.as(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
   GE_CUDA(cudaMemcpy(pairs.as() + count * 8, to.data(), to.size_bytes(), cudaMemcpyHostToDevice));
-  const RecordMap map{records_.as(), units_.as<uint8_t>(), layout_.record_bytes,
-                      layout_.block_bytes, layout_.block};
-  launch_own(&copy_kernel, grid_of(count * layout_.record_bytes / 4), nullptr, map,
+  const RecordMap map{records(), units_.as<uint8_t>()};
+  launch_own(&copy_kernel, grid_of(count * layout_.shape.record_bytes / 4), nullptr, map,
              pairs.as<int64_t>(), pairs.as<int64_t>() + count, count, layout_.identity_offset,
              reseed ? layout_.identity_bytes : 0);
   forget_common();

@@ -197,11 +197,23 @@ struct Life {
     total = Return{};
   }
   // Parameters that vary: drawn where they have a range, when an episode begins.
+  static GE_FN bool is_given(const W& w, int k) {
+    const Cells<S>& cells = w.engine();
+    const char* const range = cells.template at<OwnRanges<S>, Range>(k);
+    return load_words<RangeHead>(range, Cells<S>::B).law == int32_t(Law::given);
+  }
+  static GE_FN bool draws(const W& w) {
+    // With NextStep an episode begins in a step, and a block may run whole for some of its worlds.
+    if (!is_stepped(w.engine())) return false;
+    bool draws = false;
+    for (int k = 0; k < w.engine().shared->params.varying; ++k) draws = draws || !is_given(w, k);
+    return draws;
+  }
   static GE_FN void vary(const W& w, varied_of<S>& varied) {
     const held_of<S>& held = w.engine().shared->params;
     for (int k = 0; k < held.varying; ++k) {
+      if (is_given(w, k)) continue;
       const Range range = get<OwnRanges<S>, Range>(w, k);
-      if (range.law == int32_t(Law::given)) continue;
       with_field<varied_of<S>>(held.number[k], [&](auto field) GE_LAMBDA {
         using F = decltype(field);
         const auto draws = [&](int block) GE_LAMBDA {
@@ -333,9 +345,9 @@ struct Sewn {
     if constexpr (!has_varied<S>)
       return Stages<>{};
     else if constexpr (std::is_same_v<derived_of<S>, varied_of<S>>)
-      return in_mode<Varying::some>(Stages<Each<&L::vary>>{});
+      return in_mode<Varying::some>(when<&L::draws>(Stages<Each<&L::vary>>{}));
     else
-      return in_mode<Varying::some>(Stages<Each<&L::vary_derived>>{});
+      return in_mode<Varying::some>(when<&L::draws>(Stages<Each<&L::vary_derived>>{}));
   }
   static consteval auto show() {
     return write_active(roles_of<S>{}) + show_every_action(roles_of<S>{}) + show_parameters() +

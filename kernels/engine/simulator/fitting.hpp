@@ -25,7 +25,8 @@ GE_COLD WorldBytes world_bytes(const held_of<typename E::Schema>& params, const 
   shared.params = params;
   shared.format = format;
   shared.role_form = config.roles;
-  return {block_bytes<Tables, kBlock<S>>(params) / kBlock<S>, scratch_bytes<Tables>(params),
+  return {record_shape<Tables, kBlock<S>>(params).all_bytes(kBlock<S>) / kBlock<S>,
+          scratch_bytes<Tables>(params),
           observation_bytes<E>(shared) * (config.autoreset == Autoreset::same_step ? 2 : 1)};
 }
 

@@ -228,7 +228,7 @@ HostBase::~HostBase() {
 }
 
 void HostBase::allocate_records() {
-  const int64_t bytes = arena_bytes();
+  const int64_t bytes = shape_.all_bytes(worlds());
   // A cache line, so that blocks begin on one and vector loads are aligned.
   base_ = static_cast<char*>(std::aligned_alloc(64, size_t(bytes)));
   if (base_ == nullptr)
@@ -237,7 +237,7 @@ void HostBase::allocate_records() {
   std::memset(base_, 0, size_t(bytes));
 }
 int64_t HostBase::held_bytes() const {
-  return arena_bytes() + int64_t(actions_.size() + safe_.size());
+  return shape_.all_bytes(worlds()) + int64_t(actions_.size() + safe_.size());
 }
 
 const void* HostBase::actions_of_step(const Actions& actions) {
@@ -251,8 +251,8 @@ void HostBase::clear_transient(const Bound& out) const {
       std::memset(out.at[o], 0, size_t(facts_->outputs_[o].bytes));
 }
 
-RecordBlocks HostBase::blocks() const {
-  return {facts_->segments_, shape_.record_bytes, shape_.block_bytes, shape_.block, base_};
+RecordBlocks HostBase::blocks(int64_t begin) const {
+  return {facts_->segments_, {shape_, base_, base_ + shape_.aside_of(worlds())}, begin};
 }
 void HostBase::read_records(int64_t first, int64_t count, void* to) {
   check_range(first, count);
@@ -264,20 +264,11 @@ void HostBase::write_records(int64_t first, int64_t count, const void* from) {
   // A load stands for the first reset.
   begun_ = true;
 }
-RecordBlocks HostBase::own_blocks(std::vector<Segment>& segments) const {
-  for (const Segment& segment : facts_->segments_)
-    if (segment.offset >= varied_.begin())
-      segments.push_back({segment.offset - varied_.begin(), segment.bytes, segment.unit});
-  return {segments, varied_.end - varied_.begin(), shape_.block_bytes, shape_.block,
-          base_ + varied_.begin() * shape_.block};
-}
 void HostBase::read_own(int64_t first, int64_t count, char* to) {
-  std::vector<Segment> segments;
-  unpack_records(own_blocks(segments), first, count, to);
+  unpack_records(blocks(varied_.begin()), first, count, to);
 }
 void HostBase::write_own(int64_t first, int64_t count, const char* from) {
-  std::vector<Segment> segments;
-  pack_records(own_blocks(segments), first, count, from);
+  pack_records(blocks(varied_.begin()), first, count, from);
 }
 void HostBase::copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
                            bool reseed) {
@@ -288,9 +279,9 @@ void HostBase::copy_worlds(std::span<const int64_t> from, std::span<const int64_
     // from the source's.
     Identity kept;
     read_records(to[i], 1, record.data());
-    std::memcpy(&kept, record.data() + shape_.identity, sizeof kept);
+    std::memcpy(&kept, record.data() + identity_, sizeof kept);
     read_records(from[i], 1, record.data());
-    if (reseed) std::memcpy(record.data() + shape_.identity, &kept, sizeof kept);
+    if (reseed) std::memcpy(record.data() + identity_, &kept, sizeof kept);
     write_records(to[i], 1, record.data());
   }
 }

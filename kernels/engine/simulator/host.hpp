@@ -70,9 +70,8 @@ class GE_API HostBase : public PlannedBase {
   Counters counters_{};
 
  private:
-  RecordBlocks blocks() const;
-  /// The part of the records that is worlds' own parameters.
-  RecordBlocks own_blocks(std::vector<Segment>& segments) const;
+  /// The records' bytes from `begin` on.
+  RecordBlocks blocks(int64_t begin = 0) const;
   std::vector<char> actions_;  // in the rules' type, where the caller's is another
   std::vector<char> safe_;     // in the caller's type, where worlds are left out
   uint32_t draws_ = 0;         // of random actions
@@ -91,6 +90,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
       : Base(checked(std::move(plan))), runner_(plan_.config_, plan_.params_) {
     this->allocate_records();
     shared_.base = this->base_;
+    shared_.aside = this->base_ + this->shape_.aside_of(this->worlds());
     shared_.counters = &this->counters_;
     shared_.assets = plan_.assets_;
     this->begin_parameters();
@@ -164,7 +164,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   /// One world for hooks that only look at it.
   World<S> seen(int64_t world) const {
     const int lane = int(world % B);
-    char* const at = this->base_ + world / B * this->block_bytes();
+    char* const at = this->base_ + world / B * this->shape_.block_bytes;
     // No scratch memory: between calls there is none, and reading a world needs none.
     return World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane, 0, 1, nullptr,
                              own_of(shared_, at)});

@@ -99,10 +99,6 @@ std::vector<std::string> PlannedBase::of_each_action(std::string (PlannedBase::*
   return has_text ? texts : std::vector<std::string>{};
 }
 
-int64_t PlannedBase::arena_bytes() const {
-  return (worlds() + shape_.block - 1) / shape_.block * shape_.block_bytes;
-}
-
 void PlannedBase::need_reset(const char* call) const {
   if (!begun_)
     throw Error(Fault::reset_needed,

@@ -12,15 +12,6 @@
 
 namespace ge {
 
-/// Where the records of a simulator's worlds lie, independent of their contents. Copied out of the
-/// types at construction, so that the code that moves records is not a template.
-struct RecordShape {
-  int64_t record_bytes;  // of one world, canonical
-  int64_t block_bytes;   // of the worlds that are stored together
-  int block;             // number of those worlds
-  int identity;          // offset of Identity in a record
-};
-
 class GE_API PlannedBase : public Simulator {
  public:
   PlannedBase(const PlannedBase&) = delete;
@@ -47,8 +38,10 @@ class GE_API PlannedBase : public Simulator {
   std::vector<std::string> own_parameters() const override;
 
  protected:
-  PlannedBase(bool action_is_float, const RecordShape& shape)
-      : action_is_float_(action_is_float), shape_(shape) {}
+  /// `identity`: offset of Identity in a record. The form of records is copied out of the types, so
+  /// that the code that moves them is not a template.
+  PlannedBase(bool action_is_float, const RecordShape& shape, int identity)
+      : action_is_float_(action_is_float), shape_(shape), identity_(identity) {}
 
   /// The name of category k of the environment's action, and the key that a person presses for it;
   /// empty if it has none.
@@ -60,10 +53,6 @@ class GE_API PlannedBase : public Simulator {
     int64_t rows;
   };
   virtual std::vector<Room> rooms() const = 0;
-
-  /// Bytes of all records, and of those that are stored together.
-  int64_t arena_bytes() const;
-  int64_t block_bytes() const { return shape_.block_bytes; }
 
   /// The own parameters of worlds [first, first + count), as canonical records end with them.
   virtual void read_own(int64_t first, int64_t count, char* to);
@@ -83,6 +72,7 @@ class GE_API PlannedBase : public Simulator {
   const PlanFacts* facts_ = nullptr;
   const bool action_is_float_;
   const RecordShape shape_;
+  const int identity_;
   VariedFacts varied_;
   bool begun_ = false;
 
@@ -99,9 +89,8 @@ class PlannedSimulator : public Machine {
   static constexpr int B = kBlock<S>;
 
   GE_COLD explicit PlannedSimulator(Plan<E>&& plan)
-      : Machine(RoleTraits<S>::floats,
-                {ge::record_bytes<Tables>(plan.params_), ge::block_bytes<Tables, B>(plan.params_),
-                 B, kOffset<Tables, EpisodeTable, Identity>}),
+      : Machine(RoleTraits<S>::floats, record_shape<Tables, B>(plan.params_),
+                kOffset<Tables, EpisodeTable, Identity>),
         plan_(std::move(plan)) {
     this->facts_ = &plan_;
     shared_.worlds = int32_t(plan_.config_.worlds);

@@ -48,16 +48,17 @@ void move_segment(const Segment& segment, char* plain, char* words, int64_t stri
 
 template <bool kUnpack>
 void move_records(const RecordBlocks& blocks, int64_t first, int64_t count, char* canonical) {
+  const RecordShape& shape = blocks.place.shape;
+  const int64_t bytes = shape.record_bytes - blocks.begin;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t world = first + i, lane = world % blocks.block;
-    char* const block = blocks.base + world / blocks.block * blocks.block_bytes;
-    char* const plain = canonical + i * blocks.record_bytes;
+    char* const plain = canonical + i * bytes;
     // Bytes between columns are zero in every canonical record, so that equal worlds hash alike.
-    if (kUnpack) std::memset(plain, 0, size_t(blocks.record_bytes));
+    if (kUnpack) std::memset(plain, 0, size_t(bytes));
     for (const Segment& segment : blocks.segments)
-      move_segment<kUnpack>(segment, plain + segment.offset,
-                            block + segment.offset * blocks.block + lane * segment.unit,
-                            blocks.block);
+      if (segment.offset >= blocks.begin)
+        move_segment<kUnpack>(segment, plain + segment.offset - blocks.begin,
+                              blocks.place.word(first + i, segment.offset, segment.unit),
+                              shape.block);
   }
 }
 

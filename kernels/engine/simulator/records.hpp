@@ -11,14 +11,12 @@
 
 namespace ge {
 
-/// Where a simulator's records lie in host memory: in blocks, interleaved word by word
-/// (record.hpp).
+/// Where a simulator's records lie in host memory, and which of their bytes are meant.
 /// For the length of a call: it refers to the simulator's list of segments.
 struct RecordBlocks {
   const std::vector<Segment>& segments;
-  int64_t record_bytes, block_bytes;
-  int block;  // worlds of one
-  char* base;
+  RecordPlace place;
+  int64_t begin = 0;  // of a canonical record: the bytes from here on
 };
 /// The records of worlds [first, first + count) as canonical bytes, one after the other, and back.
 void unpack_records(const RecordBlocks& blocks, int64_t first, int64_t count, char* to);

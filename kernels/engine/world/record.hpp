@@ -13,6 +13,9 @@
 //   B = 16  a SIMD loop over worlds on the CPU: word k of 16 worlds is one vector load
 //   B = 32  one lane per world on the GPU: word k of a warp's worlds is one 128-byte line
 //
+// What no step reads of a world's own parameters (varied.hpp) lies aside: in blocks of the same
+// form, behind the last block of records, so that a step reads one line after the other.
+//
 // Scratch memory has the same form with its own offsets. Nothing here knows the meaning of a
 // component: copies, saves and hashes move words, described by the table of `Segment`s.
 #pragma once
@@ -343,6 +346,30 @@ consteval int find_own() {
 }
 template <class Tables, class T, class C>
 inline constexpr int kOwnOffset = find_own<Tables, T, C>();
+
+/// Off in builds of one world per block, where checking/shuffled takes a stored record for a
+/// canonical one.
+inline constexpr bool kAsideApart = kBlockOfBuild != 1;
+/// Whether a column of a world's own parameters lies aside: all but the first, which rules read.
+template <class Tables, class T, class C>
+inline constexpr bool is_aside = kAsideApart && kOwnOffset<Tables, T, C> > 0;
+/// Bytes of that first column.
+struct FindSecond {
+  int64_t found = -1;
+  template <class T, class C>
+  GE_FN constexpr void column(int64_t at) {
+    if (at > 0 && found < 0) found = at;
+  }
+};
+template <class Tables>
+consteval int own_head() {
+  struct Filled {};
+  FindSecond find;
+  Walk<false, Tables>::run_own(find, Filled{}, 0);
+  return int(find.found);
+}
+template <class Tables>
+inline constexpr int kOwnHead = own_head<Tables>();
 /// Bytes of one canonical record, and of one world's scratch memory, with these parameters.
 template <class Tables, class Params>
 GE_FN constexpr int64_t record_bytes(const Params& params) {
@@ -357,10 +384,61 @@ template <class Tables, class Params>
 GE_FN constexpr int64_t scratch_bytes(const Params& params) {
   return memory_bytes<true, Tables>(params);
 }
+/// Bytes of a canonical record that lie in its block: all, or those in front of what lies aside.
+template <class Tables, class Params>
+GE_FN constexpr int64_t bytes_in_block(const Params& params) {
+  const int64_t all = record_bytes<Tables>(params);
+  if constexpr (HasOwn<Tables>::value && kAsideApart) {
+    const int64_t own = own_offset<Tables>(params);
+    return all > own ? own + kOwnHead<Tables> : own;
+  } else {
+    return all;
+  }
+}
 /// Bytes of one stored block of B worlds: a multiple of 64, so that threads never share a line.
 template <class Tables, int B, class Params>
 GE_FN constexpr int64_t block_bytes(const Params& params) {
-  return round_up(record_bytes<Tables>(params) * B, 64);
+  return round_up(bytes_in_block<Tables>(params) * B, 64);
 }
+/// Bytes of what lies aside of them, likewise.
+template <class Tables, int B, class Params>
+GE_FN constexpr int64_t aside_bytes(const Params& params) {
+  return round_up((record_bytes<Tables>(params) - bytes_in_block<Tables>(params)) * B, 64);
+}
+
+/// The form of stored records, for code that knows no types.
+struct RecordShape {
+  int64_t record_bytes;    // of one world, canonical
+  int64_t bytes_in_block;  // of these, the first that lie in a block; the others lie aside
+  int64_t block_bytes, aside_bytes;  // of the worlds that are stored together
+  int block;                         // number of those worlds
+
+  int64_t blocks_of(int64_t worlds) const { return (worlds + block - 1) / block; }
+  /// Where what lies aside begins, and the bytes of all.
+  int64_t aside_of(int64_t worlds) const { return blocks_of(worlds) * block_bytes; }
+  int64_t all_bytes(int64_t worlds) const {
+    return blocks_of(worlds) * (block_bytes + aside_bytes);
+  }
+};
+template <class Tables, int B, class Params>
+RecordShape record_shape(const Params& params) {
+  return {record_bytes<Tables>(params), bytes_in_block<Tables>(params),
+          block_bytes<Tables, B>(params), aside_bytes<Tables, B>(params), B};
+}
+/// Where stored records lie.
+struct RecordPlace {
+  RecordShape shape;
+  char *base, *aside;
+
+  /// The word whose first byte is byte `at` of a world's canonical record.
+  GE_FN char* word(int64_t world, int64_t at, int unit) const {
+    const int64_t number = world / shape.block, lane = world % shape.block;
+    char* const block =
+        at < shape.bytes_in_block
+            ? base + number * shape.block_bytes + at * shape.block
+            : aside + number * shape.aside_bytes + (at - shape.bytes_in_block) * shape.block;
+    return block + lane * unit;
+  }
+};
 
 }  // namespace ge

@@ -22,6 +22,8 @@
 // below, and with the ranges from which they are drawn when an episode begins.
 #pragma once
 
+#include <cstddef>
+
 #include "engine/maths/math.hpp"
 #include "engine/maths/random.hpp"
 #include "engine/world/record.hpp"
@@ -137,6 +139,13 @@ struct Range {
                         "deviation; or the numbers of a choice"));
   }
 };
+
+/// The first word of a Range: what a world reads of one that is not drawn.
+struct RangeHead {
+  alignas(8) int32_t law;
+  int32_t count;
+};
+static_assert(unit_of<RangeHead> == unit_of<Range> && offsetof(Range, law) == 0);
 
 /// The largest whole number that is not above x, which a 64-bit number holds.
 GE_FN double whole_below(double x) {

@@ -149,7 +149,7 @@ struct Counters {
 /// Everything a graph needs besides the records: the kernel's parameter.
 template <class S>
 struct Shared {
-  char* base;
+  char *base, *aside;  // records, and what lies aside of them (record.hpp)
   int32_t worlds;
   uint32_t max_steps;  // 0: no limit
   uint32_t first_world;
@@ -273,7 +273,12 @@ struct Cells {
   GE_FN char* at(int row) const {
     static_assert(contains<T, Tables>, "GE: this environment has no table T");
     static_assert(contains<C, typename T::components>, "GE: table T has no component C");
-    if constexpr (is_own<T>) {
+    if constexpr (is_own<T> && is_aside<Tables, T, C>) {
+      constexpr int offset = kOwnOffset<Tables, T, C> - kOwnHead<Tables>;
+      char* const aside =
+          shared->aside + int64_t(uint32_t(world) / B) * aside_bytes<Tables, B>(shared->params);
+      return aside + (offset + row * int(sizeof(C))) * B + int(uint32_t(world) % B) * unit_of<C>;
+    } else if constexpr (is_own<T>) {
       return own + (kOwnOffset<Tables, T, C> + row * int(sizeof(C))) * B + own_lane() * unit_of<C>;
     } else if constexpr (is_any<T>) {
       const int64_t at =

@@ -120,29 +120,41 @@ GE_TEST(words_of_a_block_lie_where_the_record_says) {
 }
 
 namespace {
+/// `is_apart`: the last column lies aside of the blocks.
 template <int B>
-void check_round_trip() {
+void check_round_trip(bool is_apart) {
   const Layout layout(false);
   constexpr int kRecord = kRecordBytes<Tables>;
-  constexpr int64_t kBlockSize = (block_bytes<Tables, B>(kParams));
   constexpr int kWorlds = 45;
-  std::vector<char> blocks(size_t(kBlockSize) * ((kWorlds + B - 1) / B)),
-      in(size_t(kRecord) * kWorlds), out(in.size());
+  RecordShape shape = record_shape<Tables, B>(kParams);
+  CHECK_EQ(shape.bytes_in_block, int64_t{kRecord});
+  CHECK_EQ(shape.aside_bytes, int64_t{0});
+  if (is_apart) {
+    shape.bytes_in_block = layout.segments.back().offset;
+    shape.block_bytes = round_up(shape.bytes_in_block * B, 64);
+    shape.aside_bytes = round_up((kRecord - shape.bytes_in_block) * B, 64);
+  }
+  std::vector<char> blocks(size_t(shape.all_bytes(kWorlds))), in(size_t(kRecord) * kWorlds),
+      out(in.size());
   const auto covered = cover_segments(layout.segments, kRecord);
   for (size_t i = 0; i < in.size(); ++i)
     in[i] = covered[i % kRecord] ? char(draw(1, 2, 3, 4, 5, 6, uint32_t(i), 0).word[0]) : 0;
-  const RecordBlocks stored{layout.segments, kRecord, kBlockSize, B, blocks.data()};
+  char* const aside = blocks.data() + shape.aside_of(kWorlds);
+  const RecordBlocks stored{layout.segments, {shape, blocks.data(), aside}};
   pack_records(stored, 0, kWorlds, in.data());
   unpack_records(stored, 0, kWorlds, out.data());
   CHECK(in == out);
   // The layout of design: a word of the canonical record and its place in the block.
   for (const Segment& segment : layout.segments)
     for (int at = segment.offset; at < segment.offset + segment.bytes; at += segment.unit)
-      for (const int world : {0, 1, 31, 44})
-        CHECK(std::memcmp(in.data() + world * kRecord + at,
-                          blocks.data() + world / B * kBlockSize + int64_t(at) * B +
-                              world % B * segment.unit,
+      for (const int world : {0, 1, 31, 44}) {
+        const bool in_block = at < shape.bytes_in_block;
+        const char* const block =
+            in_block ? blocks.data() + world / B * shape.block_bytes + int64_t(at) * B
+                     : aside + world / B * shape.aside_bytes + (at - shape.bytes_in_block) * B;
+        CHECK(std::memcmp(in.data() + world * kRecord + at, block + world % B * segment.unit,
                           size_t(segment.unit)) == 0);
+      }
   // One world alone touches no other.
   std::vector<char> one(in.begin() + 7 * kRecord, in.begin() + 8 * kRecord);
   std::fill(blocks.begin(), blocks.end(), 0);
@@ -152,13 +164,23 @@ void check_round_trip() {
     CHECK_EQ(std::all_of(out.begin() + world * kRecord, out.begin() + (world + 1) * kRecord,
                          [](char c) { return c == 0; }),
              world != 7);
+  // The bytes from some place on.
+  const int64_t begin = layout.segments.back().offset;
+  const RecordBlocks last{layout.segments, stored.place, begin};
+  pack_records(stored, 0, kWorlds, in.data());
+  unpack_records(last, 0, kWorlds, out.data());
+  for (int world = 0; world < kWorlds; ++world)
+    CHECK(std::memcmp(out.data() + world * (kRecord - begin), in.data() + world * kRecord + begin,
+                      size_t(kRecord - begin)) == 0);
 }
 }  // namespace
 
 GE_TEST(records_of_any_block_size_come_back_from_their_block) {
-  check_round_trip<1>();
-  check_round_trip<16>();
-  check_round_trip<32>();
+  for (const bool is_apart : {false, true}) {
+    check_round_trip<1>(is_apart);
+    check_round_trip<16>(is_apart);
+    check_round_trip<32>(is_apart);
+  }
 }
 
 GE_TEST(blocks_are_whole_cache_lines) {
