@@ -138,6 +138,68 @@ def test_replays_step_the_worlds_that_the_mask_then_names(device: Any, key: str,
     twins.close()
 
 
+# ---- parameters that may differ by world
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+def test_replays_draw_from_ranges_and_read_what_is_set(device: Any, mode: str) -> None:
+    ranges = {
+        "mass": gpu_envs.uniform(0.5, 2.0),
+        "length": gpu_envs.choice([0.2, 0.5, 1.0]),
+        "gravity": gpu_envs.normal(9.8, 0.5, low=8, high=12),
+        "pole_mass": np.linspace(0.05, 0.5, WORLDS),
+    }
+    options = {"max_episode_steps": 9, "autoreset_mode": mode, "outputs": ("parameters",)}
+    twins = simulators(device, "CartPole-v0", WORLDS, varies=("force",), **options, **ranges)
+    twins.call("reset", seed=1)
+    named = np.arange(WORLDS) % 3 != 0
+    there = twins.moved(named.view(np.uint8))
+    with device.capture() as graph:
+        drawn = twins.gpu.sample_actions(seed=1)
+        outputs = twins.gpu.step(drawn, worlds=there)
+    seen = set()
+    for step in range(30):
+        if step % 10 == 5:
+            force = np.linspace(5, 5 + step, WORLDS)
+            twins.call("set_parameters", force=force)
+            twins.call("set_parameters", mass=[step + 1.0, 3.0], worlds=[2, 7])  # drawn no more
+        graph.replay()
+        actions = twins.cpu.sample_actions(seed=1)
+        twins.compare(actions, drawn, f"actions {step}")
+        found = twins.cpu.step(actions, worlds=named)
+        twins.compare(found, outputs, f"replay {step}")
+        seen |= {tuple(row) for row in found.parameters.tolist()}
+        named = np.roll(named, 1)
+        there[...] = twins.moved(named.view(np.uint8))
+    assert len(seen) > 3 * WORLDS  # episodes began, each with draws of its own
+    twins.compare_worlds()
+    twins.close()
+
+
+def test_what_all_worlds_have_is_not_changed_after_a_capture(device: Any) -> None:
+    twins = simulators(device, "CartPole-v0", WORLDS)
+    twins.call("reset", seed=1)
+    twins.call("set_parameters", gravity=5.0, force=20.0)
+    actions = np.ones(WORLDS, np.int64)
+    twins.call("step", actions)
+    there = twins.moved(actions)
+    with device.capture() as graph:
+        outputs = twins.gpu.step(there)
+    refusal = r"captured into a CUDA graph.*varies=\('(gravity|force)',\)"
+    for change in ({"gravity": 9.0}, {"force": 1.0, "gravity": 2.0}):
+        with pytest.raises(ValueError, match=refusal):
+            twins.gpu.set_parameters(**change)
+        with pytest.raises(ValueError, match=refusal):
+            twins.gpu.reset(options=change)
+    graph.replay()
+    twins.compare(twins.cpu.step(actions), outputs, "replay")
+    twins.compare_worlds()
+    twins.close()
+
+
+# ---- captured resets
+
+
 def _reset(simulator: Any, mask: Any) -> Any:
     return simulator.reset()
 
