@@ -400,7 +400,7 @@ template <class Tables, int B, class Params>
 GE_FN constexpr int64_t block_bytes(const Params& params) {
   return round_up(bytes_in_block<Tables>(params) * B, 64);
 }
-/// Bytes of what lies aside of them, likewise.
+/// Bytes of what lies aside of it, in whole lines too.
 template <class Tables, int B, class Params>
 GE_FN constexpr int64_t aside_bytes(const Params& params) {
   return round_up((record_bytes<Tables>(params) - bytes_in_block<Tables>(params)) * B, 64);

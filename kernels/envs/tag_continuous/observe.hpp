@@ -92,8 +92,8 @@ struct Views {
   }
 
   /// Writes agent `other` as the k-th of `count` that the observer sees.
-  static GE_FN void show(const W& w, FloatRow& row, int k, int count, const Sight& own, int other) {
-    const Derived v = w.varied();
+  static GE_FN void show(const W& w, FloatRow& row, int k, int count, const Sight& own,
+                         const Derived& v, int other) {
     const Sight it = sight_of(w, other);
     const auto put = [&](int feature, float value) GE_LAMBDA {
       if constexpr (T::small)
@@ -116,7 +116,8 @@ struct Views {
   static GE_FN void observe_all(const W& w, FloatRow& row, Slot me, const Role&) {
     const Sight own = sight_of(w, me.row);
     const int others = w.params().seen_count;
-    for (int k = 0; k < others; ++k) show(w, row, k, others, own, k + (k >= me.row ? 1 : 0));
+    const Derived v = w.varied();  // once: after each number that is written it would be read again
+    for (int k = 0; k < others; ++k) show(w, row, k, others, own, v, k + (k >= me.row ? 1 : 0));
     row.set(kFeatures * others, time_of(w));
   }
 
@@ -208,6 +209,7 @@ struct Views {
   static GE_FN void observe_nearest(const W& w, FloatRow& row, Slot me, const Role&) {
     const int places = w.params().seen_count;
     const Sight own = sight_of(w, me.row);
+    const Derived v = w.varied();
     Look look{own.x, own.y, me.row};
     int k = 0;
     for (bool more = true; more && k < places;) {
@@ -215,7 +217,7 @@ struct Views {
       nearest.wanted = places - k < Nearest::kMost ? places - k : Nearest::kMost;
       search(w, look, nearest);
       for (int i = 0; i < nearest.held; ++i, ++k)
-        show(w, row, k, places, own, int(uint32_t(nearest.key[i])));
+        show(w, row, k, places, own, v, int(uint32_t(nearest.key[i])));
       more = nearest.held == Nearest::kMost;
       if (more) {
         const uint64_t last = nearest.key[Nearest::kMost - 1];
