@@ -6,10 +6,7 @@
 
 namespace ge::voxel {
 
-/// A number of a range, by word i of a draw; `low` where the range is empty.
-GE_FN int between(const Draw& draw, int word, int low, int high) {
-  return low + int(draw.below(word, uint32_t(max(high - low, 0) + 1)));
-}
+using ge::between;
 GE_FN int between(const Draw& draw, int word, const Span& span) {
   return between(draw, word, span.low, span.high);
 }

@@ -77,6 +77,11 @@ struct Draw {
   }
 };
 
+/// A whole number from low to high, by word i of a draw; `low` where there is none.
+GE_FN int between(const Draw& draw, int i, int low, int high) {
+  return low + int(draw.below(i, high > low ? uint32_t(high) - uint32_t(low) + 1u : 1u));
+}
+
 namespace detail {
 
 /// Recursion instead of a loop: g++ unrolls loops fully only after it has looked for loops to

@@ -27,7 +27,11 @@ double highest_of(const Column& column, int64_t row) {
 }
 bool is_within(const Column& column, int64_t row, const char* value) {
   const double x = number_at(column.type, value);
-  return x >= column.low && x <= highest_of(column, row);
+  // A bound is within its own range, as the column holds it.
+  const auto held = [&](double bound) {
+    return column.type == Type::float32 ? double(float(bound)) : bound;
+  };
+  return x >= held(column.low) && x <= held(highest_of(column, row));
 }
 
 /// An element of a column of a world: `at` is its byte in the row.

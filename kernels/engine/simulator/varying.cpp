@@ -62,12 +62,16 @@ void check_range(const FieldInfo& info, const ParameterChange::One& one) {
     refuse(what + ": mean and standard deviation must be finite, and the latter at least 0");
 }
 
-/// The values at which relations between parameters are judged: a range's ends, or its choices.
-std::vector<double> ends_of(const Range& range, double given) {
-  if (Law(range.law) == Law::given) return {given};
-  if (Law(range.law) == Law::choice)
-    return {range.number, range.number + std::clamp(range.count, 1, Range::kNumbers)};
-  return {range.number[0], range.number[1]};
+/// The values at which relations between parameters are judged: the ends of what a range draws,
+/// whatever numbers it holds, or its choices.
+std::vector<double> ends_of(const Range& range, const FieldInfo& field) {
+  if (Law(range.law) != Law::choice) {
+    const Bounds bounds = bounds_of(range, field.low, field.high);
+    return {bounds.low, bounds.high};
+  }
+  std::vector<double> choices(range.number, range.number + choices_of(range));
+  for (double& choice : choices) choice = clamped(choice, field.low, field.high);
+  return choices;
 }
 
 Range range_at(const VariedFacts& facts, const char* own, int place) {
@@ -100,7 +104,7 @@ void check_relations(const VariedFacts& facts, const char* own, int64_t world) {
     const Range range = range_at(facts, own, int(k));
     if (Law(range.law) == Law::given) continue;
     const FieldInfo& field = facts.field(facts.varying[k]);
-    ranged.push_back({&field, ends_of(range, 0)});
+    ranged.push_back({&field, ends_of(range, field)});
     combinations = std::min<int64_t>(combinations * int64_t(ranged.back().ends.size()), 1 << 20);
   }
   const auto put = [&](const Ranged& one, size_t end) {
@@ -207,7 +211,6 @@ void change_own(const VariedFacts& facts, const ParameterChange& change, int64_t
       std::memcpy(own + facts.ranges - facts.begin() + place * int64_t(sizeof range), &range,
                   sizeof range);
   }
-  check_relations(facts, own, world);
   settle_own(facts, own, world);
 }
 
@@ -217,6 +220,7 @@ void settle_own(const VariedFacts& facts, char* own, int64_t world) {
     check_number(info, number_at(info.type, varied + info.offset),
                  " for world " + std::to_string(world));
   refuse_problem_of(facts, varied, world);
+  check_relations(facts, own, world);
   if (facts.derived == facts.given) return;
   // Through memory of its own: the row may lie at any byte.
   std::vector<double> given(size_t(facts.ranges - facts.given + 7) / 8),

@@ -156,13 +156,62 @@ GE_FN double clamped(double x, double low, double high) {
   return x >= low ? (x <= high ? x : high) : low;  // a NaN is the lowest
 }
 
+/// What a range draws from, within [lowest, highest] whatever it holds.
+struct Bounds {
+  double low, high;
+};
+GE_FN Bounds bounds_of(const Range& range, double lowest, double highest) {
+  const double low = clamped(range.number[0], lowest, highest);
+  const bool fits = range.number[1] >= low && range.number[1] <= highest;
+  return {low, fits ? range.number[1] : highest};
+}
+GE_FN int choices_of(const Range& range) {
+  return range.count < 1 ? 1 : range.count > Range::kNumbers ? Range::kNumbers : range.count;
+}
+
+/// A normal number within bounds, of mean 0 and deviation 1: by rejection, from what is nearest to
+/// it there. Seven of ten candidates are rejected at most, and after kMost the likeliest stands.
+template <class Draws>
+GE_FN double normal_within(double low, double high, const Draws& draws) {
+  constexpr int kBlocks = 32;  // of two candidates each
+  constexpr double kTail = 0.5, kNarrow = 2.5;
+  // A tail on the left is one on the right, mirrored.
+  const bool mirrors = high < -kTail;
+  const double from = mirrors ? -high : low, to = mirrors ? -low : high, width = to - from;
+  const bool in_tail = from > kTail, narrow = width <= kNarrow;
+  const double likeliest = clamped(0.0, from, to);
+  double found = likeliest;
+  bool accepted = false;
+  for (int block = 0; block < kBlocks && !accepted; ++block) {
+    const Draw d = draws(block);
+    const NormalPair pair = d.normal(0);
+    for (int k = 0; k < 2 && !accepted; ++k) {
+      const double part = double(d.uniform(2 * k)), chance = double(d.uniform(2 * k + 1));
+      double x, odds = 1.0;
+      if (in_tail) {  // the density falls at least as fast as exp(-from * x)
+        const double rest = 1.0 - part * (1.0 - ge::exp(-from * width));
+        const double beyond = -ge::log(rest) / from;
+        x = from + beyond;
+        odds = ge::exp(-0.5 * beyond * beyond);
+      } else if (narrow) {
+        x = from + width * part;
+        odds = ge::exp(-0.5 * (x * x - likeliest * likeliest));
+      } else {
+        x = double(k == 0 ? pair.first : pair.second);
+      }
+      accepted = chance < odds && x >= from && x <= to;
+      found = accepted ? x : found;
+    }
+  }
+  return mirrors ? -found : found;
+}
+
 /// A value of the range, within [lowest, highest] whatever the range holds. Whole numbers have
 /// equal chances, both ends included. `draws(k)` is the k-th block of random words.
 template <bool kWhole, class Draws>
 GE_FN double drawn(const Range& range, double lowest, double highest, const Draws& draws) {
-  const double low = clamped(range.number[0], lowest, highest);
-  const double high =
-      range.number[1] >= low && range.number[1] <= highest ? range.number[1] : highest;
+  const Bounds bounds = bounds_of(range, lowest, highest);
+  const double low = bounds.low, high = bounds.high;
   const Draw first = draws(0);
   const double part = first.uniform64(0), half = kWhole ? 0.5 : 0.0;
   double value = low;
@@ -176,28 +225,15 @@ GE_FN double drawn(const Range& range, double lowest, double highest, const Draw
       break;
     }
     case Law::choice: {
-      const int count = range.count < 1                 ? 1
-                        : range.count > Range::kNumbers ? Range::kNumbers
-                                                        : range.count;
-      value = clamped(range.number[first.below(2, uint32_t(count))], lowest, highest);
+      value = clamped(range.number[first.below(2, uint32_t(choices_of(range)))], lowest, highest);
       return kWhole ? whole_below(value) : value;
     }
     case Law::normal: {
-      // What lies beyond the bounds is drawn again, a fixed number of times.
-      constexpr int kBlocks = 8;
-      value = clamped(range.number[2], low, high);
-      bool found = false;
-      for (int block = 0; block < kBlocks && !found; ++block) {
-        const NormalPair pair = draws(block).normal(0);
-        const double mean = range.number[2] + half, spread = range.number[3];
-        const double x = mean + spread * double(pair.first),
-                     y = mean + spread * double(pair.second);
-        const double above = high + 2.0 * half;
-        const bool takes_x = x >= low && (kWhole ? x < above : x <= above);
-        const bool takes_y = y >= low && (kWhole ? y < above : y <= above);
-        found = takes_x || takes_y;
-        value = takes_x ? x : takes_y ? y : value;
-      }
+      const double mean = range.number[2] + half, spread = range.number[3];
+      const double end = high + 2.0 * half;
+      value = clamped(mean, low, end);
+      if (spread > 0.0 && end > low)
+        value = mean + spread * normal_within((low - mean) / spread, (end - mean) / spread, draws);
       break;
     }
     default:

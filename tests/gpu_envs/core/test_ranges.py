@@ -188,6 +188,8 @@ def test_columns_and_saves_hold_to_the_ranges_of_parameters(make_simulator) -> N
         with pytest.raises(ValueError, match=column.rpartition(".")[2]):
             simulator.set(column, value)
     assert simulator.save() == before
+    simulator.set("world.mass", 0.01)  # the lowest, as a float32 holds it
+    simulator.load(before)
     simulator.set("world.mass", [[3.0], [4.0]])  # what follows from it is computed again
     simulator.step(np.zeros((2, 1), int))
     other = make_simulator("CartPole-v0", 2, mass=[3, 4])
@@ -208,6 +210,87 @@ def test_ranges_of_any_numbers_draw_values_within_the_parameters_own(make_simula
         values = simulator.get("world.mass")
         assert ((values >= 0.009999) & (values <= 10000)).all()
         assert np.isfinite(outputs.obs).all()
+
+
+# A column that is set breaks a relation with what another range may draw, then or later.
+BROKEN_RELATIONS = [
+    (
+        "HideSeek-v0",
+        {"division_count_low": gpu_envs.uniform(1, 5), "varies": ("division_count_high",)},
+        [("world.division_count_high", 1)],
+    ),
+    (
+        "HideSeek-v0",
+        {"varies": ("division_count_low", "placement_tries")},
+        [("ranges.number", 7), ("ranges.count", 1), ("ranges.law", 3)],
+    ),
+    (
+        "Flocking-v0",
+        {"min_speed": gpu_envs.uniform(0, 0.02), "max_speed": [0.03, 0.03]},
+        [("world.max_speed", 0.01)],
+    ),
+    (
+        "Collect-v0",
+        {"varies": ("diamond_share",)},
+        [("ranges.number", 1), ("ranges.count", 1), ("ranges.law", 3)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "columns"), BROKEN_RELATIONS)
+def test_a_column_is_not_set_to_what_no_episode_could_begin_with(
+    make_simulator, name, given, columns
+) -> None:
+    simulator = make_simulator(name, 2, **given)
+    simulator.reset(seed=1)
+    if "division_count_low" in given:  # a world whose own draw is no witness
+        while simulator.get("world.division_count_low")[:, 0].max() > 1:
+            simulator.reset()
+    for column, value in columns[:-1]:
+        simulator.set(column, value)
+    before = simulator.save()
+    with pytest.raises(ValueError, match="parameters: "):
+        simulator.set(*columns[-1])
+    assert simulator.save() == before
+    for _ in range(5):
+        simulator.reset()
+        simulator.load(simulator.save())
+
+
+NORMALS = [  # mean, deviation, lowest, highest: in the middle, wide, narrow, in either tail
+    (1, 0.3, 0.5, 3),
+    (2, 0.5, 0.01, 1000),
+    (1, 1000, 0.5, 1.5),
+    (0, 1, 1.5, 4),
+    (0, 1, 2.5, 4),
+    (0.2, 1, 0.5, 50),
+    (5, 1, 0.5, 1.5),
+    (50, 1, 0.5, 20),
+    (100, 0.5, 0.5, 99),
+]
+
+
+@pytest.mark.parametrize("numbers", NORMALS)
+def test_normal_numbers_are_distributed_as_within_their_bounds(make_simulator, numbers) -> None:
+    mean, deviation, low, high = numbers
+    count = 4000
+    simulator = make_simulator("CartPole-v0", count, mass=gpu_envs.normal(*numbers))
+    simulator.reset(seed=3)
+    values = np.sort(simulator.get("world.mass")[:, 0].astype(float))
+    assert low <= values[0] and values[-1] <= high
+
+    def above(x: float) -> float:  # by the nearer tail, of which no digits are lost
+        return math.erfc(x / math.sqrt(2)) / 2
+
+    ends = [(low - mean) / deviation, (high - mean) / deviation]
+    sign = -1 if ends[1] < 0 else 1
+    scaled = [sign * (x - mean) / deviation for x in values]
+    first, last = sorted(sign * end for end in ends)
+    whole = above(first) - above(last)
+    expected = np.array([(above(first) - above(x)) / whole for x in scaled])
+    expected = expected if sign > 0 else 1 - expected
+    distance = np.abs(expected - (np.arange(count) + 0.5) / count).max()
+    assert distance < 1.95 / math.sqrt(count)  # Kolmogorov's, once in a thousand
 
 
 def test_a_parameter_of_all_worlds_is_a_column_too(make_simulator) -> None:
