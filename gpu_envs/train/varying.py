@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_envs.core import ranges
 from gpu_envs.known.fields import Field
+from gpu_envs.policies.options import flag_of
 
 if TYPE_CHECKING:
     from gpu_envs.core.simulator import Simulator
@@ -34,8 +35,8 @@ class Schedule:
 
     def at(self, fraction: float) -> float:
         """Return the value after a fraction of the run."""
-        done = min(fraction / self.share, 1.0)
-        return self.first + (self.last - self.first) * done
+        done = fraction / self.share
+        return self.last if done >= 1 else self.first + (self.last - self.first) * done
 
 
 def is_text(text: object) -> bool:
@@ -103,15 +104,39 @@ class Schedules:
     def __init__(self, texts: Mapping[str, str], described: Sequence[Field]) -> None:
         found = {name: read(name, text) for name, text in texts.items()}
         self._all = {name: one for name, one in found.items() if isinstance(one, Schedule)}
+        self._texts = texts
         self._fields = {field.name: field for field in described}
         self._last: dict[str, float | int] = {}
 
     def set(self, simulator: Simulator, fraction: float) -> None:
         """Set the values after a fraction of the run, where they have changed."""
-        now = {name: _own(self._fields[name], one.at(fraction)) for name, one in self._all.items()}
+        now = self._values(fraction)
         changed: dict[str, Any] = {
             name: value for name, value in now.items() if self._last.get(name) != value
         }
         if changed:
             simulator.set_parameters(worlds=None, **changed)
         self._last = now
+
+    def check(self, simulator: Simulator) -> None:
+        """Raise if the worlds refuse the values of some moment of the run.
+
+        Between two ends of schedules all values move in straight lines, so their values at the ends
+        decide. The worlds are left with those of the last end.
+        """
+        for share in sorted({one.share for one in self._all.values()}):
+            try:
+                self.set(simulator, share)
+            except ValueError as problem:
+                line = str(problem).replace(" (world 0)", "")
+                raise ValueError(f"{line}; {self._told(line, share)}") from None
+
+    def _values(self, fraction: float) -> dict[str, float | int]:
+        return {name: _own(self._fields[name], one.at(fraction)) for name, one in self._all.items()}
+
+    def _told(self, line: str, share: float) -> str:
+        """Return in words what the schedules that an error names, else all, come to."""
+        values = self._values(share)
+        named = [n for n in values if re.search(rf"\b{re.escape(n)}\b", line)] or list(values)
+        parts = [f"{flag_of(n)} {self._texts[n]} comes to {values[n]:g}" for n in named]
+        return f"{' and '.join(parts)} after {share:g} of the run"

@@ -124,6 +124,8 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Wo
     parameters: dict[str, Any] = config.parameters | varying.keywords(config.varying, described)
     with defaults_named(config, parameters, "parameters"):
         one = Worlds(config.env, 1, device="cpu", **parameters)
+    with defaults_named(config, config.parameters, "parameters"):
+        varying.Schedules(config.varying, described).check(one.simulator)
     read = set(_READ) | ({"reward_parts"} if config.reward_weights else set())
     if config.critic_state:
         read.add("state")

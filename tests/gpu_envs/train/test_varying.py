@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -92,3 +94,50 @@ def test_whole_numbers_of_a_schedule_are_rounded() -> None:
     described = fields.read(registration.find("Rearrange-v0")["parameters"])
     own = varying.keywords({"object_count_high": "2..5@1"}, described)
     assert own == {"object_count_high": 2, "varies": ("object_count_high",)}
+
+
+# Schedules that begin well and end badly.
+BAD_ENDS = [
+    (
+        ("Flocking-v0", {"min_speed": "0..0.4@0.5"}),
+        "min_speed must not be above max_speed; "
+        "--min-speed 0..0.4@0.5 comes to 0.4 after 0.5 of the run",
+    ),
+    (
+        ("Flocking-v0", {"min_speed": "0..0.02@0.5", "max_speed": "0.03..0.01@0.5"}),
+        "--min-speed 0..0.02@0.5 comes to 0.02 and --max-speed 0.03..0.01@0.5 comes to 0.01",
+    ),
+    (  # apart at the end of both, not at the end of the first
+        ("Flocking-v0", {"min_speed": "0..0.02@0.2", "max_speed": "0.01..0.04@1"}),
+        "--max-speed 0.01..0.04@1 comes to 0.016 after 0.2 of the run",
+    ),
+    (
+        ("CartPole-v0", {"mass": "1..0@0.5", "force": "8..9@1"}),
+        "got 0; --mass 1..0@0.5 comes to 0 after 0.5 of the run",
+    ),
+    (
+        ("ObstaclesEasy-v0", {"platform_count_low": "1..2@0.5"}),
+        "platform_count_high=1 is the default of training: --platform-count-high VALUE replaces",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_ENDS)
+def test_a_schedule_that_ends_badly_is_refused_before_training(given, message) -> None:
+    name, parameters = given
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        worlds.for_training(make(name, parameters=parameters), "cpu", 2)
+    assert "world 0" not in str(caught.value)
+
+
+def test_schedules_that_hold_together_are_taken_and_begin_at_their_first_values() -> None:
+    given = {"min_speed": "0..0.05@0.5", "max_speed": "0.02..0.05@0.5"}
+    env = worlds.for_training(make("Flocking-v0", parameters=given), "cpu", 2)
+    assert np.allclose(env.simulator.get("world.min_speed"), 0)
+    assert np.allclose(env.simulator.get("world.max_speed"), 0.02)
+    env.close()
+
+
+def test_a_schedule_ends_at_its_last_value_to_the_bit() -> None:
+    moving = varying.read("mass", "0.3..0.01@0.7")
+    assert moving.at(0.7) == moving.at(1) == 0.01
