@@ -10,7 +10,7 @@ from typing import Any
 from gpu_envs import errors
 from gpu_envs.policies import checkpoint, saved
 from gpu_envs.policies.options import flag_of
-from gpu_envs.train import by_role, freed_memory
+from gpu_envs.train import by_role, freed_memory, settings, varying
 from gpu_envs.train.command import parse
 from gpu_envs.train.config import BY_ROLE, Config, folder_of, make, reader
 from gpu_envs.train.session import CHECKPOINT, Session
@@ -40,6 +40,8 @@ def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, A
     for name, value in choices.items():
         if name in BY_ROLE:
             _require_roles(path, name, by_role.values_by_role(value, reader(name)), kept)
+        elif name == "parameters":
+            _require_parameters(path, value, config, Config(**kept))
         elif name not in _FREE and kept[name] != getattr(config, name):
             raise checkpoint.mismatch(path, flag_of(name), kept[name], value)
     free = {name: value for name, value in choices.items() if name in _FREE}
@@ -57,6 +59,15 @@ def _require_roles(path: Path, name: str, given: by_role.Values, kept: Mapping[s
         if found != value and not (found != found and value != value):
             flag = f"{flag_of(name)} {role}=" if role else flag_of(name)
             raise checkpoint.mismatch(path, flag, found, value)
+
+
+def _require_parameters(path: Path, given: Mapping[str, Any], asked: Config, kept: Config) -> None:
+    """Refuse values, ranges and schedules of parameters that are not those of the checkpoint."""
+    saved_with, wanted = settings.training(kept), settings.training(asked)
+    for name in given:
+        one, other = saved_with.get(name), wanted[name]
+        if not varying.is_same(name, one, other):
+            raise checkpoint.mismatch(path, flag_of(name), one, other)
 
 
 def _told(problem: BaseException) -> str:

@@ -65,6 +65,13 @@ def read(name: str, text: str) -> ranges.Range | Schedule:
     return Schedule(first, last, share)
 
 
+def is_same(name: str, one: object, other: object) -> bool:
+    """Whether two values of a parameter are the same, however a range is typed."""
+    if isinstance(one, str) and isinstance(other, str) and is_text(one) and is_text(other):
+        return read(name, one) == read(name, other)
+    return one == other
+
+
 def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Split typed parameters into numbers, and texts of ranges and schedules."""
     texts = {name: value for name, value in given.items() if is_text(value)}

@@ -340,7 +340,7 @@ def test_only_what_fits_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture
     line = refused(capsys, "CartPole-v0", *here, "--hidden", "32")
     assert "--hidden" in line and "'64,64'" in line and "'32'" in line
     line = refused(capsys, "CartPole-v0", *here, "--sutton-barto-reward", "true")
-    assert "sutton_barto_reward" in line
+    assert "was saved for --sutton-barto-reward False, expected True" in line
     path = tmp_path / "checkpoint.ckpt"
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -348,6 +348,31 @@ def test_only_what_fits_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "damaged" in refused(capsys, "CartPole-v0", "--resume", "--out", out)
     path.write_bytes(data[: len(data) // 2])
     assert str(path) in refused(capsys, "CartPole-v0", "--resume", "--out", out)
+
+
+def test_ranges_of_a_resumed_run_are_the_saved_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = ("--mass", "0.5..2", "--force", "9", "--length", "0.4..0.6@1")
+    train(tmp_path, "CartPole-v0", *SMALL, *own, "--total-steps", "512")
+    kept = learned(tmp_path)
+    here = ("--resume", "--out", str(tmp_path))
+    for given, line in (
+        (("--mass", "50..100"), "--mass '0.5..2', expected '50..100'"),
+        (("--mass", "0.5..2@0.5"), "--mass '0.5..2', expected '0.5..2@0.5'"),
+        (("--mass", "2"), "--mass '0.5..2', expected 2.0"),
+        (("--force", "5..9"), "--force 9.0, expected '5..9'"),
+        (("--gravity", "5..9"), "--gravity 9.8, expected '5..9'"),
+        (("--gravity", "5"), "--gravity 9.8, expected 5.0"),
+        ((*own, "--length", "0.4..0.6"), "--length '0.4..0.6@1', expected '0.4..0.6'"),
+    ):
+        assert f"was saved for {line}" in refused(capsys, "CartPole-v0", *here, *given)
+    assert same(kept, learned(tmp_path))
+    for steps, given in ((768, ()), (1024, ("--mass", "0.50..2.0", "--gravity", "9.8"))):
+        train(tmp_path, "CartPole-v0", "--resume", "--total-steps", str(steps), *given)
+        config = checkpoint.load(tmp_path / "checkpoint.ckpt")["config"]
+        assert config["varying"] == {"mass": "0.5..2", "length": "0.4..0.6@1"}
+        assert config["parameters"] == {"force": 9.0}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
