@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -10,6 +11,7 @@ from gpu_envs.known import fields, native
 
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _OWN = "own."
+_NEGATIVE = re.compile(r"-\.?\d")  # how a value begins that argparse would take for an option
 
 
 class Parser(argparse.ArgumentParser):
@@ -43,7 +45,8 @@ def add_parameters(
 ) -> None:
     """Add a flag for each parameter of an environment, after all others.
 
-    It is `--<name>`, or `--env-<name>` where the parser has that option already.
+    It is `--<name>`, or `--env-<name>` where the parser has that option already. Words such as -2,
+    -1e-3 and -2..-1 are values then.
 
     Args:
         parser: The parser.
@@ -53,6 +56,7 @@ def add_parameters(
     """
     if not described:
         return
+    parser._negative_number_matcher = _NEGATIVE
     taken = {option for action in parser._actions for option in action.option_strings}
     group = parser.add_argument_group("parameters of this environment")
     for field in described:

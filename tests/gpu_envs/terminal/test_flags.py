@@ -35,3 +35,10 @@ def test_what_does_not_begin_with_an_id_says_so(make, capsys) -> None:
         _own(make, "--seed", "1", "CartPole-v0")
     assert caught.value.code == 2
     assert capsys.readouterr().err.endswith("error: the ID comes first\n")
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("text", ["-2", "-.5", "-1e-3", "-2.5E+1"])
+def test_negative_numbers_of_every_form_are_values(make, text: str) -> None:
+    words = ("TagContinuous-v0", "--tag-penalty-for-runner", text)
+    assert _own(make, *words) == {"tag_penalty_for_runner": float(text)}

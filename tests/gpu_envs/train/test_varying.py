@@ -55,6 +55,13 @@ def test_the_command_line_takes_them_where_a_parameter_may_differ_by_world() -> 
         command.parse(["CartPole-v0", "--velocities", "0..1"])
 
 
+@pytest.mark.parametrize("text", ["-2..-1", "-2..-1@0.5", "-.5..1", "-1e-3..2", "-2..x"])
+def test_negative_ranges_are_values_on_the_command_line(text: str) -> None:
+    for words in (["--tag-penalty-for-runner", text], [f"--tag-penalty-for-runner={text}"]):
+        _, choices = command.parse(["TagContinuous-v0", *words])
+        assert choices == {"parameters": {"tag_penalty_for_runner": text}}
+
+
 def test_a_run_says_at_which_values_it_trains_and_evaluates() -> None:
     config = make("CartPole-v0", parameters={"mass": "0.5..2", "force": 8})
     assert settings.training(config)["mass"] == "0.5..2"
