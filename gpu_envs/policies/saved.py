@@ -14,6 +14,8 @@ import torch
 
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known import registration
+from gpu_envs.known.fields import read as read_fields
+from gpu_envs.known.fields import shortened, spelt
 from gpu_envs.policies import agent_kinds, checkpoint
 from gpu_envs.policies.layers import RowShape
 from gpu_envs.policies.networks import Policy
@@ -100,7 +102,7 @@ def require_alike(path: Path, tree: Mapping[str, Any], simulator: Simulator) -> 
         checkpoint.require(path, tree["outlook"], outlook(simulator))
     except checkpoint.CheckpointError as problem:
         config = tree["config"]
-        trained, here = _differing(config["parameters"], simulator)
+        trained, here = _differing(config, simulator)
         if config["env"] != simulator.name or not trained:
             raise
         raise checkpoint.CheckpointError(
@@ -109,11 +111,20 @@ def require_alike(path: Path, tree: Mapping[str, Any], simulator: Simulator) -> 
         ) from problem
 
 
-def _differing(trained: Mapping[str, Any], simulator: Simulator) -> tuple[str, str]:
-    """Return in words the parameters that differ between a training and a simulator."""
-    described = registration.find(simulator.name)["parameters"]
-    defaults = {field["name"]: field["default"] for field in described}
-    pairs = [(n, trained.get(n, defaults.get(n)), v) for n, v in simulator.parameters.items()]
+def _differing(config: Mapping[str, Any], simulator: Simulator) -> tuple[str, str]:
+    """Return in words the parameters that differ between a training and a simulator.
+
+    Those that differ by world in either shape no policy, and are left out.
+    """
+    described = read_fields(registration.find(simulator.name)["parameters"])
+    defaults = {field.name: field.default for field in described}
+    trained = shortened(described, {**defaults, **config["parameters"]})
+    own = {*simulator.varies, *config.get("varying", {})}
+    pairs = [(n, trained.get(n), v) for n, v in simulator.parameters.items() if n not in own]
     changed = [(name, before, now) for name, before, now in pairs if before != now]
-    before = ", ".join(f"{name}={value!r}" for name, value, _ in changed)
-    return before, ", ".join(f"{name}={value!r}" for name, _, value in changed)
+    before = ", ".join(f"{name}={_short(value)}" for name, value, _ in changed)
+    return before, ", ".join(f"{name}={_short(value)}" for name, _, value in changed)
+
+
+def _short(value: object) -> str:
+    return spelt(value) if isinstance(value, float) else repr(value)

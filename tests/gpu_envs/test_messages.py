@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,4 +90,26 @@ def test_a_policy_of_another_layout_says_what_it_was_trained_with() -> None:
     path = policy_files.folder() / "Overcooked-v0.ckpt"
     simulator = gpu_envs.Simulator("Overcooked-v0", 2, layout="coordination_ring")
     with pytest.raises(ValueError, match=r"was trained with layout='cramped_room'.* this environ"):
+        policy_files.team(path, simulator)
+
+
+def test_a_policy_that_does_not_fit_names_real_differences_alone(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs torch")
+    from gpu_envs.players import policy_files
+    from tests.gpu_envs.train import fresh
+
+    own = {"num_taggers": 2, "min_turn": -0.1, "max_speed": "0.1..0.3"}
+    path = fresh.write(tmp_path / "own.ckpt", "TagContinuous-v0", own)
+    given = {
+        "tagging_distance": 0.01,
+        "skill_level_tagger": gpu_envs.uniform(1, 2),
+        "num_taggers": 1,
+    }
+    simulator = gpu_envs.Simulator("TagContinuous-v0", 2, device="cpu", **given)
+    usual = simulator.parameters["min_turn"]
+    with pytest.raises(
+        ValueError,
+        match=r"own\.ckpt: was trained with num_taggers=2, min_turn=-0\.1, this environment has "
+        rf"num_taggers=1, min_turn={usual:.8g}; a policy plays",
+    ):
         policy_files.team(path, simulator)
