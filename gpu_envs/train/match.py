@@ -338,7 +338,7 @@ def _apart(
             lines.append(f"{label} does not say how its evaluations chose actions")
         ways = (("measured", measured_in), ("trained", settings.training(run)))
         for what, own in ways:
-            found = settings.words(settings.differing(own, played), "there", "here")
+            found = settings.words(config.env, settings.differing(own, played), "there", "here")
             if found:
                 lines.append(f"{label} was {what} otherwise: {'; '.join(found)}")
     return lines

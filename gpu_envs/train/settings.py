@@ -7,6 +7,7 @@ way in which agents act.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -84,9 +85,19 @@ def differing(one: Settings, other: Settings) -> dict[str, tuple[str, str]]:
 
 def within(config: Config) -> list[str]:
     """Return the differences between a run's training and its evaluations, in words."""
-    return words(differing(training(config), evaluation(config)), "in training", "in evaluations")
+    found = differing(training(config), evaluation(config))
+    return words(config.env, found, "in training", "in evaluations")
 
 
-def words(found: Mapping[str, tuple[str, str]], here: str, there: str) -> list[str]:
-    """Return differences in words."""
-    return [f"{name} {one} {here}, {other} {there}" for name, (one, other) in found.items()]
+def words(env: str, found: Mapping[str, tuple[str, str]], here: str, there: str) -> list[str]:
+    """Return differences in words; a value that stands for another one is explained."""
+    docs = {field.name: field.doc for field in described(env)}
+
+    def said(name: str, value: str) -> str:
+        meaning = re.search(rf"[;,:] {re.escape(value)}: ([^;]+)", docs.get(name, ""))
+        return f"{value} ({meaning[1]})" if meaning else value
+
+    return [
+        f"{name} {said(name, one)} {here}, {said(name, other)} {there}"
+        for name, (one, other) in found.items()
+    ]

@@ -43,6 +43,13 @@ def test_a_parameter_that_is_as_by_default_is_no_difference() -> None:
     assert settings.within(made) == ["shaping_factor 0.1 in training, 0 in evaluations"]
 
 
+def test_a_value_that_stands_for_another_is_explained() -> None:
+    made = config.make("HideSeek-v0", parameters={"box_mass": "1..2", "arena_size": 5})
+    found = settings.within(made)
+    assert "box_mass 1..2 in training, -1 (the profile's value) in evaluations" in found
+    assert not any("arena_size" in line for line in found)
+
+
 def test_noise_that_lasts_and_earlier_opponents_differ_too() -> None:
     made = config.make("Flocking-v0", past_worlds=0.5)
     assert settings.within(made) == [
