@@ -45,7 +45,14 @@ def log_uniform(low: float, high: float) -> Range:
 
 def choice(values: Iterable[float]) -> Range:
     """Draw one of a few values, at most eight, with equal chances."""
-    numbers = tuple(_number("choice", "values", value) for value in values)
+    try:
+        listed = None if isinstance(values, str | bytes) else list(values)
+    except TypeError:  # a number, or an array without an axis
+        listed = None
+    if listed is None:
+        what = f"1 to {MOST_CHOICES} numbers, such as [1, 2.5]"
+        raise TypeError(f"choice: values must be a list of {what}, got {errors.shown(values)}")
+    numbers = tuple(_number("choice", "values", value) for value in listed)
     if not 1 <= len(numbers) <= MOST_CHOICES:
         raise ValueError(f"choice: values must be 1 to {MOST_CHOICES} numbers, got {len(numbers)}")
     return Range("choice", numbers)

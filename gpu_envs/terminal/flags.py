@@ -35,7 +35,21 @@ def reader(field: fields.Field) -> Callable[[str], Any]:
         return truth
     if field.type in ("string", "str") or field.names:
         return str
-    return float if field.type.startswith("float") else int
+    return _one(float if field.type.startswith("float") else int)
+
+
+def _one(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a reader of numbers that says what it lacks where a range is typed."""
+
+    def reads(text: str) -> Any:
+        if ".." in text:
+            raise argparse.ArgumentTypeError(
+                f"must be one value, got {text!r}: no range is taken here"
+            )
+        return read(text)
+
+    reads.__name__ = read.__name__  # as errors name it
+    return reads
 
 
 def add_parameters(

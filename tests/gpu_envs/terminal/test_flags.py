@@ -42,3 +42,12 @@ def test_what_does_not_begin_with_an_id_says_so(make, capsys) -> None:
 def test_negative_numbers_of_every_form_are_values(make, text: str) -> None:
     words = ("TagContinuous-v0", "--tag-penalty-for-runner", text)
     assert _own(make, *words) == {"tag_penalty_for_runner": float(text)}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("text", ["2..4", "-2..-1", "1..3@0.5"])
+def test_a_range_is_refused_where_one_value_is_needed(make, text: str, capsys) -> None:
+    with pytest.raises(SystemExit):
+        _own(make, "TagContinuous-v0", "--tag-penalty-for-runner", text)
+    line = f"must be one value, got '{text}': no range is taken here"
+    assert f"--tag-penalty-for-runner: {line}" in capsys.readouterr().err

@@ -174,6 +174,14 @@ NONSENSE: list[tuple[list[str], list[str]]] = [
     (["CartPole-v0", "--player-count", "2"], ["'--player-count'", "--velocities"]),
     (["CartPole-v0", "--evaluate-with", "velocities"], ["NAME=VALUE", "'velocities'"]),
     (["CartPole-v0", "--evaluate-with", "speed=1"], ["'speed'", "--evaluate-with", "velocities"]),
+    (
+        ["CartPole-v0", "--evaluate-with", "mass=0.5..2"],
+        ["--evaluate-with mass: must be one value, got '0.5..2': no range is taken here"],
+    ),
+    (
+        ["CartPole-v0", "--max-episode-steps", "5..9"],
+        ["--max-episode-steps: must be one value, got '5..9'"],
+    ),
     (["CartPole-v0", "--evaluate-with", "velocities=2"], ["--evaluate-with velocities", "'2'"]),
     (["Micro-v0", "--work", "much"], ["--work", "'much'"]),
     (["Micro-v0", "--evaluate-with", "work=much"], ["--evaluate-with work", "'much'"]),

@@ -331,6 +331,13 @@ def test_a_file_and_a_policy_exclude_each_other(tmp_path: Path, capsys: Any) -> 
     one_line(output(capsys, "Micro-v0", "--policy", path), "'CartPole-v0', expected 'Micro-v0'")
 
 
+def test_a_range_of_a_parameter_is_refused(capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        match.main(["CartPole-v0", "--mass", "2..4"])
+    line = "error: argument --mass: must be one value, got '2..4': no range is taken here\n"
+    assert capsys.readouterr().err == line
+
+
 def test_help_lists_options_and_the_environments_parameters(tmp_path: Path, capsys: Any) -> None:
     status, out, _ = output(capsys, write(tmp_path / "p", "CartPole-v0"), "-h")
     assert status == 0
