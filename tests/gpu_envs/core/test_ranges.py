@@ -34,6 +34,37 @@ def test_log_uniform_is_even_in_its_logarithm(make_simulator) -> None:
     assert np.abs(shares - 0.25).max() < 0.03
 
 
+def test_whole_numbers_are_rounded_and_ends_of_log_uniform_have_half_a_share(
+    make_simulator,
+) -> None:
+    log = np.log([2, 2.5, 3.5, 4.5, 5])
+    bell = [math.erf((x - 3) / math.sqrt(2)) for x in (1.5, 2.5, 3.5, 4.5, 5.5)]
+    for law, below in (
+        (gpu_envs.uniform(2, 5), np.arange(5)),
+        (gpu_envs.log_uniform(2, 5), log),
+        (gpu_envs.normal(3, 1, 2, 5), np.array(bell)),
+    ):
+        given = {"object_count_low": 2, "object_count_high": law}
+        simulator = make_simulator("Rearrange-v0", WORLDS, **given)
+        simulator.reset(seed=11)
+        found, counts = np.unique(simulator.get("world.object_count_high"), return_counts=True)
+        assert found.tolist() == [2, 3, 4, 5]
+        wanted = np.diff(below) / (below[-1] - below[0])
+        assert np.abs(counts / WORLDS - wanted).max() < 0.03, law
+
+
+def test_before_the_first_reset_a_range_shows_its_greatest_value(make_simulator) -> None:
+    for law, greatest in (
+        (gpu_envs.uniform(0.5, 2), 2),
+        (gpu_envs.log_uniform(0.5, 4), 4),
+        (gpu_envs.choice([3, 1, 2]), 3),
+        (gpu_envs.normal(1, 0.1, 0.5, 1.5), 1.5),
+        ([1, 2], [1, 2]),
+    ):
+        simulator = make_simulator("CartPole-v0", 2, mass=law)
+        assert (simulator.get("world.mass")[:, 0] == greatest).all()
+
+
 def test_choice_takes_each_value_as_often(make_simulator) -> None:
     values = drawn(make_simulator, gpu_envs.choice([1, 4, 2]))
     found, counts = np.unique(values, return_counts=True)
