@@ -278,7 +278,7 @@ def test_a_column_is_not_set_to_what_no_episode_could_begin_with(
 ) -> None:
     simulator = make_simulator(name, 2, **given)
     simulator.reset(seed=1)
-    if "division_count_low" in given:  # a world whose own draw is no witness
+    if "division_count_low" in given:  # so that only the range breaks it
         while simulator.get("world.division_count_low")[:, 0].max() > 1:
             simulator.reset()
     for column, value in columns[:-1]:
