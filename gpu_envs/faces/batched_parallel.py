@@ -121,7 +121,8 @@ class BatchedParallelEnv(States, AgentSpaces):
         Args:
             seed: An int for the batch, or a list with one per world; None continues the random
                 streams.
-            options: `reset_mask` (bool per world) and the environment's own options.
+            options: `reset_mask` (bool per world), the environment's own options, and parameters
+                that can change, which stay.
             out: As in `step`.
             stream: As in `step`.
 

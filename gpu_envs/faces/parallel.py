@@ -35,7 +35,8 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
 
         Args:
             seed: A Python int in [0, 2^64); None continues the random stream.
-            options: The environment's own options, for this call only; others raise a warning.
+            options: The environment's own options, for this call only, and parameters that can
+                change, which stay; others raise a warning.
 
         Returns:
             Observations and infos by agent.

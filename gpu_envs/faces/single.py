@@ -137,7 +137,8 @@ class Env(States, gymnasium.Env[Any, Any]):
 
         Args:
             seed: A Python int in [0, 2^64); None continues the random stream.
-            options: The environment's own options, for this call only.
+            options: The environment's own options, for this call only, and parameters that can
+                change, which stay.
         """
         if isinstance(seed, list | tuple):
             raise TypeError(f"seed must be a Python int, got {seed!r}")

@@ -221,7 +221,8 @@ class VectorEnv(States, _Base):
             seed: An int for the batch, or a list with one per world; None continues the random
                 streams.
             options: `reset_mask` (bool per world or row; `env_idx` with row numbers is accepted
-                too) and the environment's own options; read, never changed.
+                too), the environment's own options, and parameters that can change, which stay;
+                read, never changed.
             out: As in `step`.
             stream: As in `step`.
 

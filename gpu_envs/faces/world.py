@@ -21,6 +21,7 @@ from gpu_envs.core import actions as action_reading
 from gpu_envs.core import copies, options, pictures, resets
 from gpu_envs.core.action_forms import takes_bools
 from gpu_envs.core.simulator import Simulator
+from gpu_envs.faces import attributes
 from gpu_envs.faces.agent_spaces import AgentSpaces, observed, role_of_each_agent
 from gpu_envs.faces.infos import infos_of, parts_by_name
 from gpu_envs.faces.states import States
@@ -171,12 +172,13 @@ class World(States, AgentSpaces):
     # Moving it
 
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
-        """Begin a new episode; options that the environment does not have only raise a warning."""
+        """Begin a new episode; what is neither an option nor a parameter only raises a warning."""
         if isinstance(seed, list | tuple):
             raise TypeError(f"seed must be a Python int, got {seed!r}")
         if options is not None and not isinstance(options, Mapping):
             raise TypeError(f"options must be a dict, got {options!r}")
-        known = [field["name"] for field in self.simulator.instance["reset_options"]]
+        own = [field["name"] for field in self.simulator.instance["reset_options"]]
+        known = [*own, *attributes.parameters(self.name)]
         for key in options or ():
             if key not in known:
                 message = errors.unknown(f"reset option of {self.name}", key, known)

@@ -93,7 +93,8 @@ class TianshouVectorEnv(BaseVectorEnv):
         Args:
             env_id: Row numbers; all rows of a world or none.
             seed: For the whole batch: worlds differ by themselves. Default that of `seed`, once.
-            options: The environment's own options, for this call only.
+            options: The environment's own options, for this call only, and parameters that can
+                change, which stay.
         """
         rows = self._numbers(env_id)
         request = dict(options or {})

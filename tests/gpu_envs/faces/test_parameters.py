@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import gymnasium
 import numpy as np
 import pytest
@@ -107,3 +109,18 @@ def test_torch_arrays_are_parameters(make_vec, mode) -> None:
     assert env.get_attr("mass") == (1.5, 2.5)
     env.set_parameters(mass=torch.tensor([2.0, 3.0], dtype=torch.float64))
     assert env.get_attr("mass") == (2.0, 3.0)
+
+
+@pytest.mark.parametrize("make", ["parallel_env", "aec_env"])
+@pytest.mark.parametrize("varies", [(), ("gravity",)])
+def test_options_of_pettingzoos_resets_set_parameters(make, varies) -> None:
+    pytest.importorskip("pettingzoo")
+    env = getattr(gpu_envs, make)("HideSeek-v0", varies=varies)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env.reset(seed=1, options={"gravity": 3})
+        env.reset()
+    assert env.unwrapped.get("world.gravity").tolist() == [[3]]
+    with pytest.warns(UserWarning, match="did you mean 'gravity'"):
+        env.reset(options={"gravty": 4})
+    env.close()
