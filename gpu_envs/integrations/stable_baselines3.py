@@ -16,7 +16,6 @@ from gymnasium import Wrapper
 from gpu_envs import errors
 from gpu_envs.core import resets
 from gpu_envs.core.autoreset import AutoresetMode
-from gpu_envs.faces import attributes
 from gpu_envs.faces.vector import VectorEnv
 from gpu_envs.integrations import padding
 from gpu_envs.integrations.host import fetch
@@ -151,19 +150,22 @@ class SB3VecEnv(VecEnv):
         return fetch(self.env.device, *values)
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an attribute of the `VectorEnv`, once per row; all rows share it."""
+        """Return an attribute of the `VectorEnv`, or a parameter of each row's world, per row."""
         _check_name(attr_name)
+        rows = self._get_indices(indices)
         if attr_name == _MASKS and self._has_masks():
-            value: Any = self.action_masks
-        else:
-            value = getattr(self.env, attr_name)
-        return [value for _ in self._get_indices(indices)]
+            return [self.action_masks for _ in rows]
+        values = self.env.get_attr(attr_name)
+        return [values[row] for row in rows]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set an attribute of the `VectorEnv` that all rows share; see `VectorEnv.set_attr`."""
+        """Set an attribute that all rows share, or a parameter; see `VectorEnv.set_attr`."""
         if len(set(self._get_indices(indices))) != self.num_envs:
-            raise ValueError(f"{attr_name} cannot be set for some rows: they share attributes")
-        attributes.assign(self.env, self.env.simulator.name, attr_name, value)
+            raise ValueError(
+                f"{attr_name} cannot be set for some rows: they share attributes; "
+                "set_parameters(worlds=...) of env sets parameters of some worlds"
+            )
+        self.env.set_attr(attr_name, value)
 
     def env_method(
         self,

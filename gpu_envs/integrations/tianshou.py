@@ -14,7 +14,6 @@ from gymnasium import spaces
 
 from gpu_envs import errors
 from gpu_envs.core.autoreset import AutoresetMode
-from gpu_envs.faces import attributes
 from gpu_envs.faces.vector import VectorEnv
 from gpu_envs.integrations import padding
 from gpu_envs.known import extras
@@ -121,20 +120,20 @@ class TianshouVectorEnv(BaseVectorEnv):
         self.is_closed = True
 
     def get_env_attr(self, key: str, id: Rows = None) -> list[Any]:
-        """Return an attribute once per row; the spaces are those of a row."""
+        """Return an attribute, or a parameter of each row's world; the spaces of a row."""
+        rows = self._numbers(id).tolist()
         if key == "action_space":
-            value: Any = self.env.single_action_space
-        elif key == "observation_space":
-            value = self._row_space()
-        else:
-            value = getattr(self.env, key)
-        return [value] * len(self._numbers(id))
+            return [self.env.single_action_space] * len(rows)
+        if key == "observation_space":
+            return [self._row_space()] * len(rows)
+        values = self.env.get_attr(key)
+        return [values[row] for row in rows]
 
     def set_env_attr(self, key: str, value: Any, id: Rows = None) -> None:
-        """Set an attribute that all rows share; see `VectorEnv.set_attr`."""
+        """Set an attribute that all rows share, or a parameter; see `VectorEnv.set_attr`."""
         if id is not None:
             raise ValueError(f"id must be None: the rows of a batch share {key}")
-        attributes.assign(self.env, self.env.simulator.name, key, value)
+        self.env.set_attr(key, value)
 
     def _row_space(self) -> spaces.Space[Any]:
         space, actions = self.env.single_observation_space, self.env.single_action_space

@@ -263,6 +263,19 @@ def test_attributes_and_methods_are_those_of_the_vector_env(make) -> None:
     assert env.env_is_wrapped(gymnasium.Wrapper, indices=0) == [False]
 
 
+def test_parameters_of_each_world_are_attributes(make) -> None:
+    env = make(num_envs=3, varies=("mass",))
+    env.reset()
+    env.set_attr("mass", [1.0, 2.0, 3.0])
+    assert env.get_attr("mass") == [1, 2, 3] and env.get_attr("mass", indices=[2, 0]) == [3, 1]
+    env.set_attr("force", 5)
+    assert env.get_attr("force", indices=1) == [5] and env.has_attr("force")
+    with pytest.raises(ValueError, match=r"set_parameters\(worlds=...\)"):
+        env.set_attr("mass", 2, indices=[1])
+    env.env.set_parameters(mass=2, worlds=[0])
+    assert env.get_attr("mass") == [2, 2, 3]
+
+
 def test_options_reach_the_reset_and_must_be_equal(make) -> None:
     env = make()
     env.set_options({"low": 0.01, "high": 0.02})

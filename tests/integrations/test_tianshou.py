@@ -172,6 +172,16 @@ def test_ppo_reaches_its_target_within_its_samples(example, target, budget, seed
 # Agents that end before their world
 
 
+def test_parameters_of_each_world_are_attributes(make) -> None:
+    env = make(num_envs=3, varies=("mass",))
+    env.reset()
+    env.set_env_attr("mass", [1.0, 2.0, 3.0])
+    assert env.get_env_attr("mass") == [1, 2, 3] and env.get_env_attr("mass", [2, 0]) == [3, 1]
+    env.set_env_attr("force", 5)
+    assert env.get_env_attr("force", 1) == [5]
+    assert env.get_env_attr("num_worlds") == [3] * 3
+
+
 @pytest.mark.usefixtures("troupe")
 @pytest.mark.parametrize("name", EARLY)
 def test_rows_are_done_with_their_world_and_reset_together(make, name) -> None:
