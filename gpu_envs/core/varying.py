@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,16 +24,29 @@ class VaryingParameters:
     name: str
     num_worlds: int
     instance: dict[str, Any]
-    parameters: dict[str, Value]
     changes: int  # of the worlds, but for steps
     _native: Any
     _streams: Streams
     _parameter_fields: tuple[Field, ...]
+    _parameters: dict[str, Value]
+    _read_at = 0  # `changes` when they were read
 
     @property
     def varies(self) -> tuple[str, ...]:
         """Names of the parameters of which each world has a value of its own."""
         return tuple(self.instance.get("varying", ()))
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """The environment's parameters by name, as they are now.
+
+        Of one that differs by world, the greatest value that the simulator was made with; `get`
+        has those of each world. Where some differ, the others are read from world 0 after a change
+        of the worlds, which waits for a GPU.
+        """
+        if self.varies and self._read_at != self.changes:
+            self._read_own()
+        return self._parameters
 
     def set_parameters(self, *, worlds: Sequence[int] | None = None, **values: Any) -> None:
         """Change parameters, between two steps; `info` says when a change acts.
@@ -65,14 +79,26 @@ class VaryingParameters:
         return {name: own_values.law_of(name, value, count) for name, value in values.items()}
 
     def _no_change(self, name: str, known: Sequence[str]) -> str:
-        if name in self.parameters:
+        if name in self._parameters:
             listed = f"these can: {', '.join(known)}" if known else "none can"
             return f"parameter {name!r} of {self.name} cannot change in a simulator; {listed}"
         return errors.unknown(f"parameter of {self.name}", name, [*known])
 
     def _read_parameters(self) -> None:
         self.instance["values"] = layout.instance(self._native)["values"]
-        self.parameters = fields.shortened(self._parameter_fields, self.instance["values"])
+        self._parameters = fields.shortened(self._parameter_fields, self.instance["values"])
+
+    def _read_own(self) -> None:
+        """Read what does not differ by world where every world has a row of its own."""
+        self._streams.settle("parameters")
+        now: dict[str, Any] = {}
+        for field in self._parameter_fields:
+            if field.by_world and field.name not in self.varies:
+                value = self._native.get_column(f"world.{field.name}")[0, 0].item()
+                # A whole number as the native description spells it: 5, not 5.0.
+                now[field.name] = json.loads(format(value, ".17g"))
+        shown = fields.shortened(self._parameter_fields, now)
+        self._parameters, self._read_at = self._parameters | shown, self.changes
 
     def _common_column(self, column: str) -> np.ndarray[Any, Any] | None:
         """Return a parameter of all worlds as the column that it would be where it differs."""

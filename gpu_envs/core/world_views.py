@@ -15,7 +15,6 @@ class WorldViews(WorldStates):
     device: str
     agents_per_world: int
     agent_names: list[str]
-    parameters: dict[str, Any]
     max_episode_steps: int
     _mirror: pictures.Mirror | None
 
