@@ -38,7 +38,7 @@ class WorldStates(VaryingParameters):
 
     def get(self, column: str) -> np.ndarray[Any, Any]:
         """Return a copy of a described column, (worlds, rows, ...)."""
-        common = self._common_column(column)
+        common = None if self.is_closed else self._common_column(column)
         if common is not None:
             return common
         self._check_column(column)

@@ -71,3 +71,11 @@ def test_a_step_reads_no_parameters(make_simulator, monkeypatch) -> None:
     simulator.set_parameters(force=5)
     simulator.step(np.zeros((2, 1), np.int32))
     simulator.reset(options={"force": 6})
+
+
+@pytest.mark.parametrize("varies", [(), ("mass",)])
+def test_a_closed_simulator_tells_no_parameter(make_simulator, varies) -> None:
+    simulator = make_simulator("CartPole-v0", 2, varies=varies)
+    simulator.close()
+    with pytest.raises(RuntimeError, match="is closed: make a new one"):
+        simulator.get("world.mass")
