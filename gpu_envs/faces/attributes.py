@@ -32,6 +32,26 @@ _SETTABLE: dict[str, tuple[type, ...]] = {
 _KEYWORDS = (*options.KEYWORDS, "infos", "role", "agent", "others", "render_size", "render_view")
 
 
+class Guarded:
+    """An environment of which no attribute hides a parameter, which it would not change.
+
+    For those whose steps set no attributes: each costs half a microsecond more.
+    """
+
+    _guarded: tuple[str, frozenset[str]] = ("", frozenset())  # its id, and names
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; refuse one with the name of a parameter, and say what sets it."""
+        if name in self._guarded[1]:
+            raise AttributeError(_refusal(self._guarded[0], name))
+        super().__setattr__(name, value)
+
+    def _guard(self, environment: str) -> None:
+        """Refuse parameters of an environment from now on, but for attributes that there are."""
+        names = _names(registration.find(environment)["parameters"])
+        self._guarded = environment, frozenset(n for n in names if not hasattr(self, n))
+
+
 def assign(env: Any, environment: str, name: object, value: object) -> None:
     """Set an attribute of an environment; refuse attributes that nothing would read.
 
@@ -96,9 +116,12 @@ def _equals(value: Any, other: Any) -> bool:
 
 def read(env: Any, environment: str, name: str) -> Any:
     """Return an attribute of an environment, or a parameter of its worlds: an array by world."""
-    if is_parameter(environment, name) and not hasattr(env, name):
-        return env.get(f"world.{name}")[:, 0]
-    return getattr(env, name)
+    return env.get(f"world.{name}")[:, 0] if is_read(env, environment, name) else getattr(env, name)
+
+
+def is_read(env: Any, environment: str, name: object) -> bool:
+    """Whether a name is that of a parameter that can change, and no attribute has it."""
+    return is_parameter(environment, name) and not hasattr(env, str(name))
 
 
 def is_own(environment: str, name: object) -> bool:

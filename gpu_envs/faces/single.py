@@ -27,7 +27,7 @@ from gpu_envs.players import ego_rows, role_rows
 
 
 @options.documented(but=("device", "roles", *options.OF_BATCHES))
-class Env(States, gymnasium.Env[Any, Any]):
+class Env(States, attributes.Guarded, gymnasium.Env[Any, Any]):
     """One world with one agent; NumPy observations, Python scalars, no autoreset.
 
     Parameters that count the agents have to leave one: `agent_count=1`; or `role=` names a role
@@ -94,6 +94,7 @@ class Env(States, gymnasium.Env[Any, Any]):
             self._keywords = keywords | for_one_agent(description, chosen)
         elif device == "cpu":  # how many have a role only the simulator knows
             self._rows()
+        self._guard(self.name)
 
     @property
     def simulator(self) -> Simulator:
@@ -201,7 +202,7 @@ class Env(States, gymnasium.Env[Any, Any]):
     def get_wrapper_attr(self, name: str) -> Any:
         """Return an attribute, or a parameter that can change."""
         value = attributes.read(self, self.name, name)
-        return value[0].item() if attributes.is_parameter(self.name, name) else value
+        return value[0].item() if attributes.is_read(self, self.name, name) else value
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set a parameter that can change, or an attribute of Gymnasium's base class.

@@ -41,7 +41,7 @@ else:  # before Gymnasium 1.0 the class takes no type arguments
 
 
 @options.documented(but=("ends", "roles"))
-class VectorEnv(States, _Base):
+class VectorEnv(States, attributes.Guarded, _Base):
     """A batch of worlds of one environment.
 
     Args:
@@ -141,6 +141,7 @@ class VectorEnv(States, _Base):
         written = [output for output in simulator.layout.outputs if output is not None]
         self._repeated = [o.name for o in written if many and not o.per_agent]
         self._is_same_step = simulator.autoreset_mode is AutoresetMode.SAME_STEP
+        self._guard(simulator.name)
 
     # Batched spaces hold two bounds per row and element, so they are made when first asked for.
 
@@ -308,7 +309,7 @@ class VectorEnv(States, _Base):
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """Return an attribute of this environment, or a parameter that can change, per row."""
         value = attributes.read(self, self.simulator.name, name)
-        if attributes.is_parameter(self.simulator.name, name):
+        if attributes.is_read(self, self.simulator.name, name):
             return tuple(np.repeat(value, self.agents_per_world).tolist())
         return (value,) * self.num_envs
 

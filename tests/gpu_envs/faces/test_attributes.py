@@ -36,6 +36,27 @@ def test_setting_what_nothing_reads_is_refused_with_what_sets_it(make_vec, name,
         single.set_wrapper_attr(name, 1)
 
 
+def test_assignment_hides_no_parameter(make_vec) -> None:
+    batch, single = make_vec(varies=("mass",)), gpu_envs.make("CartPole-v0").unwrapped
+    for env in (batch, single):
+        with pytest.raises(AttributeError, match=r"'mass' of CartPole-v0 .* set_parameters\(mass="):
+            env.mass = 5
+        with pytest.raises(AttributeError, match="make the environment with sutton_barto_reward"):
+            env.sutton_barto_reward = True
+        env.reset(seed=0)
+        assert (env.get("world.mass") == 1).all()
+        env.note, env.metadata = 7, {"note": 7}  # as any other attribute
+        assert env.note == 7
+    assert batch.get_attr("mass") == (1.0,) * 4 and single.get_wrapper_attr("mass") == 1
+
+
+def test_an_attribute_goes_before_a_parameter_of_its_name(make_vec, monkeypatch) -> None:
+    batch, single = make_vec(num_envs=2), gpu_envs.make("CartPole-v0").unwrapped
+    for env in (batch, single):
+        monkeypatch.setattr(type(env), "mass", 5, raising=False)
+    assert batch.get_attr("mass") == (5, 5) and single.get_wrapper_attr("mass") == 5
+
+
 def test_wrappers_keep_attributes_of_their_own_but_shadow_no_parameter() -> None:
     env = gymnasium.make("gpu_envs/CartPole-v0")
     env.set_wrapper_attr("note", 7)
