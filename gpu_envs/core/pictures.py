@@ -149,10 +149,16 @@ class Mirror:
         parameters: As the simulator resolved them.
         max_episode_steps: Its time limit, 0 for none.
         layout: Of its records.
+        varies: Names of the parameters that its records have.
     """
 
     def __init__(
-        self, name: str, parameters: Mapping[str, Any], max_episode_steps: int, layout: str
+        self,
+        name: str,
+        parameters: Mapping[str, Any],
+        max_episode_steps: int,
+        layout: str,
+        varies: Sequence[str] = (),
     ) -> None:
         self._native: Any = native.make(
             "cpu",
@@ -161,6 +167,7 @@ class Mirror:
             threads=1,
             parameters=dict(parameters),
             max_episode_steps=max_episode_steps,
+            varies=tuple(varies),
         )
         if json.loads(self._native.instance)["layout"] != layout:  # built again since then
             raise RuntimeError(f"the header of {name} has changed since its load: restart Python")

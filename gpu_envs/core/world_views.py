@@ -16,7 +16,7 @@ class WorldViews(WorldStates):
     agents_per_world: int
     agent_names: list[str]
     max_episode_steps: int
-    _mirror: pictures.Mirror | None
+    _mirror: pictures.Mirror | None = None
 
     def action_names(self) -> list[str]:
         """Return the names of the actions; empty where the environment gives none."""
@@ -99,8 +99,14 @@ class WorldViews(WorldStates):
             return self._native, number
         self._streams.settle("render()")
         if self._mirror is None:
-            limit = self.max_episode_steps
+            values, limit = self.instance["values"], self.max_episode_steps
             self._mirror = pictures.Mirror(
-                self.name, self.parameters, limit, self.instance["layout"]
+                self.name, values, limit, self.instance["layout"], self.varies
             )
         return self._mirror.show(self._native, number), 0
+
+    def _read_parameters(self) -> None:
+        super()._read_parameters()
+        if self._mirror is not None:  # has those from before
+            self._mirror.close()
+            self._mirror = None

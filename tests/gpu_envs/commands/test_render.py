@@ -147,6 +147,23 @@ def test_mirror_shows_a_world_of_another_simulator() -> None:
     mirror.close()
 
 
+@pytest.mark.parametrize("varies", [(), ("length",)])
+def test_mirror_has_the_parameters_of_the_worlds_now(varies) -> None:
+    simulator = gpu_envs.Simulator(NAME, 3, device="cpu", varies=varies)
+    simulator.reset(seed=3)
+
+    def drawn() -> Any:
+        return [simulator.render(world, size=SMALL) for world in range(3)]
+
+    simulator.device = "cuda:0"  # worlds that host code cannot look into
+    before = drawn()
+    simulator.set_parameters(length=[0.2, 0.9, 2] if varies else 0.9)
+    after = drawn()
+    simulator.device = "cpu"
+    assert np.array_equal(after, drawn()) and not np.array_equal(after, before)
+    simulator.close()
+
+
 @pytest.mark.gpu
 def test_worlds_of_a_gpu_are_drawn(on_gpu: Any) -> None:
     gpu = gpu_envs.Simulator(NAME, 5, device="cuda", arrays=on_gpu.name)
