@@ -6,7 +6,10 @@
 
 namespace ge::voxel {
 
-using ge::between;
+/// A number of a range, by word i of a draw; `low` where the range is empty.
+GE_FN int between(const Draw& draw, int word, int low, int high) {
+  return draw.between(word, low, high);
+}
 GE_FN int between(const Draw& draw, int word, const Span& span) {
   return between(draw, word, span.low, span.high);
 }

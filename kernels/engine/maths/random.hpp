@@ -66,6 +66,12 @@ struct Draw {
     return static_cast<uint32_t>(static_cast<uint64_t>(word[i]) * n >> 32);
   }
 
+  /// A whole number from low to high, both included; `low` where there is none.
+  GE_FN int between(int i, int low, int high) const {
+    const uint32_t first = uint32_t(low), count = uint32_t(high) - first + 1u;
+    return int(first + below(i, high > low ? count : 1u));
+  }
+
   /// Two independent standard normals (Box and Muller), from words 2 i and 2 i + 1; none is
   /// beyond 5.77.
   GE_FN NormalPair normal(int i) const {
@@ -76,11 +82,6 @@ struct Draw {
     return {radius * cosine, radius * sine};
   }
 };
-
-/// A whole number from low to high, by word i of a draw; `low` where there is none.
-GE_FN int between(const Draw& draw, int i, int low, int high) {
-  return low + int(draw.below(i, high > low ? uint32_t(high) - uint32_t(low) + 1u : 1u));
-}
 
 namespace detail {
 

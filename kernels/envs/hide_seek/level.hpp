@@ -156,8 +156,8 @@ struct Levels {
     const Derived& v = plan.w.varied_in_place();
     begin_walls(plan, 1.0f);
     const Draw counts = plan.random(31, 0);
-    int divisions = between(counts, 0, v.division_low, v.division_high);
-    int cuts = between(counts, 1, v.cut_low, v.cut_high);
+    int divisions = counts.between(0, v.division_low, v.division_high);
+    int cuts = counts.between(1, v.cut_low, v.cut_high);
     const int operations = divisions + cuts;
     for (int operation = 0; operation < operations; ++operation) {
       const Draw d = plan.random(operation, 0);
@@ -214,7 +214,7 @@ struct Levels {
     const Derived& v = plan.w.varied_in_place();
     begin_walls(plan, float(p.cells));
     const Draw counts = plan.random(31, 0);
-    const int divisions = between(counts, 0, v.division_low, v.division_high);
+    const int divisions = counts.between(0, v.division_low, v.division_high);
     for (int operation = 0; operation < divisions; ++operation)
       for (int attempt = 0; attempt < 10; ++attempt) {
         const Segment wall = grid_wall(plan, plan.random(operation, attempt));
@@ -307,7 +307,7 @@ struct Levels {
     const Params& p = w.params();
     const Derived& v = w.varied_in_place();
     const Draw d = draw<"hide_seek_counts">(w, 0);
-    const int all = min(between(d, 0, v.box_low, p.box_high), p.box_high);
+    const int all = min(d.between(0, v.box_low, p.box_high), p.box_high);
     const int spare = max(all - v.long_low, 0);
     const uint32_t choices = uint32_t(spare + (p.long_all != 0 ? 1 : 0));
     return {all, min(min(all, v.long_low) + int(d.below(1, choices)), all)};

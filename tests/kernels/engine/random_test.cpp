@@ -94,6 +94,14 @@ GE_TEST(below_ends_of_range_stay_inside) {
   CHECK_EQ(with_words(0xffffffffu, 0).below(0, 0xffffffffu), 0xfffffffeu);
 }
 
+GE_TEST(between_has_both_ends) {
+  CHECK_EQ(with_words(0, 0xffffffffu).between(0, -3, 4), -3);
+  CHECK_EQ(with_words(0, 0xffffffffu).between(1, -3, 4), 4);
+  CHECK_EQ(with_words(0xffffffffu, 0).between(0, 5, 5), 5);
+  CHECK_EQ(with_words(0xffffffffu, 0).between(0, 5, 3), 5);
+  CHECK_EQ(with_words(0xffffffffu, 0).between(0, -2'000'000'000, 2'000'000'000), 2'000'000'000);
+}
+
 GE_TEST(normal_smallest_and_largest_words_stay_finite) {
   for (const uint32_t a : {0u, 0xffffffffu})
     for (const uint32_t b : {0u, 0x40000000u, 0xffffffffu}) {
