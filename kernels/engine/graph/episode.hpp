@@ -197,23 +197,22 @@ struct Life {
     total = Return{};
   }
   // Parameters that vary: drawn where they have a range, when an episode begins.
-  static GE_FN bool is_given(const W& w, int k) {
-    const Cells<S>& cells = w.engine();
-    const char* const range = cells.template at<OwnRanges<S>, Range>(k);
-    return load_words<RangeHead>(range, Cells<S>::B).law == int32_t(Law::given);
+  static GE_FN StoredRange range_of(const W& w, int k) {
+    return {w.engine().template at<OwnRanges<S>, Range>(k), Cells<S>::B};
   }
   static GE_FN bool draws(const W& w) {
     // With NextStep an episode begins in a step, and a block may run whole for some of its worlds.
     if (!is_stepped(w.engine())) return false;
     bool draws = false;
-    for (int k = 0; k < w.engine().shared->params.varying; ++k) draws = draws || !is_given(w, k);
+    for (int k = 0; k < w.engine().shared->params.varying; ++k)
+      draws = draws || range_of(w, k).law != int32_t(Law::given);
     return draws;
   }
   static GE_FN void vary(const W& w, varied_of<S>& varied) {
     const held_of<S>& held = w.engine().shared->params;
     for (int k = 0; k < held.varying; ++k) {
-      if (is_given(w, k)) continue;
-      const Range range = get<OwnRanges<S>, Range>(w, k);
+      const StoredRange range = range_of(w, k);
+      if (range.law == int32_t(Law::given)) continue;
       with_field<varied_of<S>>(held.number[k], [&](auto field) GE_LAMBDA {
         using F = decltype(field);
         const auto draws = [&](int block) GE_LAMBDA {

@@ -138,6 +138,7 @@ struct Range {
                         "lowest and highest; of a normal distribution also mean and standard "
                         "deviation; or the numbers of a choice"));
   }
+  double at(int k) const { return number[k]; }
 };
 
 /// The first word of a Range: what a world reads of one that is not drawn.
@@ -146,6 +147,21 @@ struct RangeHead {
   int32_t count;
 };
 static_assert(unit_of<RangeHead> == unit_of<Range> && offsetof(Range, law) == 0);
+/// A Range where it lies in a record, its words `stride` apart: a copy in registers could not be
+/// indexed.
+struct StoredRange {
+  const char* words;
+  int stride, law, count;
+
+  GE_FN StoredRange(const char* range, int stride) : words(range), stride(stride) {
+    const auto head = load_words<RangeHead>(range, stride);
+    law = head.law, count = head.count;
+  }
+  GE_FN double at(int k) const {
+    constexpr int first = int(offsetof(Range, number)) / unit_of<Range>;
+    return load_words<double>(words + int64_t{first + k} * stride * unit_of<Range>, stride);
+  }
+};
 
 /// The largest whole number that is not above x, which a 64-bit number holds.
 GE_FN double whole_below(double x) {
@@ -160,12 +176,14 @@ GE_FN double clamped(double x, double low, double high) {
 struct Bounds {
   double low, high;
 };
-GE_FN Bounds bounds_of(const Range& range, double lowest, double highest) {
-  const double low = clamped(range.number[0], lowest, highest);
-  const bool fits = range.number[1] >= low && range.number[1] <= highest;
-  return {low, fits ? range.number[1] : highest};
+GE_EITHER_MACHINE
+template <class R>
+GE_FN Bounds bounds_of(const R& range, double lowest, double highest) {
+  const double low = clamped(range.at(0), lowest, highest), high = range.at(1);
+  return {low, high >= low && high <= highest ? high : highest};
 }
-GE_FN int choices_of(const Range& range) {
+template <class R>
+GE_FN int choices_of(const R& range) {
   return range.count < 1 ? 1 : range.count > Range::kNumbers ? Range::kNumbers : range.count;
 }
 
@@ -209,7 +227,7 @@ GE_FN double normal_within(double low, double high, const Draws& draws) {
 /// A value of the range, within [lowest, highest] whatever the range holds. Whole numbers have
 /// equal chances, both ends included. `draws(k)` is the k-th block of random words.
 template <bool kWhole, class Draws>
-GE_FN double drawn(const Range& range, double lowest, double highest, const Draws& draws) {
+GE_FN double drawn(const StoredRange& range, double lowest, double highest, const Draws& draws) {
   const Bounds bounds = bounds_of(range, lowest, highest);
   const double low = bounds.low, high = bounds.high;
   const Draw first = draws(0);
@@ -225,11 +243,11 @@ GE_FN double drawn(const Range& range, double lowest, double highest, const Draw
       break;
     }
     case Law::choice: {
-      value = clamped(range.number[first.below(2, uint32_t(choices_of(range)))], lowest, highest);
+      value = clamped(range.at(int(first.below(2, uint32_t(choices_of(range))))), lowest, highest);
       return kWhole ? whole_below(value) : value;
     }
     case Law::normal: {
-      const double mean = range.number[2] + half, spread = range.number[3];
+      const double mean = range.at(2) + half, spread = range.at(3);
       const double end = high + 2.0 * half;
       value = clamped(mean, low, end);
       if (spread > 0.0 && end > low)
