@@ -347,13 +347,13 @@ consteval int find_own() {
 template <class Tables, class T, class C>
 inline constexpr int kOwnOffset = find_own<Tables, T, C>();
 
-/// Off in builds of one world per block, where checking/shuffled takes a stored record for a
-/// canonical one.
+/// Whether columns of own parameters lie apart from the blocks. Not in builds of one world per
+/// block: the shuffled executor copies a stored record as if it were a canonical one.
 inline constexpr bool kAsideApart = kBlockOfBuild != 1;
 /// Whether a column of a world's own parameters lies aside: all but the first, which rules read.
 template <class Tables, class T, class C>
 inline constexpr bool is_aside = kAsideApart && kOwnOffset<Tables, T, C> > 0;
-/// Bytes of that first column.
+/// Finds where the second column of own parameters begins: the first one's bytes.
 struct FindSecond {
   int64_t found = -1;
   template <class T, class C>
@@ -384,7 +384,8 @@ template <class Tables, class Params>
 GE_FN constexpr int64_t scratch_bytes(const Params& params) {
   return memory_bytes<true, Tables>(params);
 }
-/// Bytes of a canonical record that lie in its block: all, or those in front of what lies aside.
+/// How many bytes of a world's record are stored in its block: all of them, but for columns of own
+/// parameters that lie aside (is_aside).
 template <class Tables, class Params>
 GE_FN constexpr int64_t bytes_in_block(const Params& params) {
   const int64_t all = record_bytes<Tables>(params);
@@ -400,7 +401,7 @@ template <class Tables, int B, class Params>
 GE_FN constexpr int64_t block_bytes(const Params& params) {
   return round_up(bytes_in_block<Tables>(params) * B, 64);
 }
-/// Bytes of what lies aside of it, in whole lines too.
+/// Bytes of the columns that lie aside (is_aside), of B worlds: a multiple of 64, as a block is.
 template <class Tables, int B, class Params>
 GE_FN constexpr int64_t aside_bytes(const Params& params) {
   return round_up((record_bytes<Tables>(params) - bytes_in_block<Tables>(params)) * B, 64);
