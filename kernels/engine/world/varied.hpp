@@ -187,9 +187,9 @@ GE_FN int choices_of(const R& range) {
   return range.count < 1 ? 1 : range.count > Range::kNumbers ? Range::kNumbers : range.count;
 }
 
-/// A normal number of mean 0 and deviation 1 within bounds, by rejection sampling. The candidates
-/// follow an exponential distribution in a tail, a uniform one in a narrow range, else a normal one,
-/// of which at least three in ten are accepted. Where all are rejected, the likeliest value is taken.
+/// A normal number of mean 0 and deviation 1 within bounds, by rejection sampling. Candidates
+/// follow an exponential distribution in a tail, a uniform one in a narrow range, else a normal
+/// one; three in ten are accepted, or more. If all are rejected, the likeliest value is taken.
 template <class Draws>
 GE_FN double normal_within(double low, double high, const Draws& draws) {
   constexpr int kBlocks = 32;  // of two candidates each
