@@ -88,7 +88,7 @@ ACTION = r"setp\.eq\.s32 (%p\d+), (%r\d+), 1;\n(selp\.f32 %f\d+, 0f41200000, 0fC
 
 
 def added(code: str) -> tuple[tuple[str, str], ...]:
-    """Return the edit that runs code in every thread of CartPole's step."""
+    """Return the edit that runs code in every thread of a kernel, as CartPole's step."""
     return ((HERE, NAMES + code + "\n"),)
 
 
@@ -96,6 +96,11 @@ def pushed(code: str) -> tuple[tuple[str, str], ...]:
     """Return the edits that turn an action round where code sets the lowest bit of %plant0."""
     turned = "and.b32 %plant0, %plant0, 1;\nxor.b32 $2, $2, %plant0;\nsetp.eq.s32 $1, $2, 1;\n$3"
     return (*added(code), (ACTION, turned))
+
+
+def moved(address: str, by: int) -> tuple[str, str]:
+    """Return the edit that adds bytes to a register where it gets an address."""
+    return address, f"$&\nadd.s64 $1, $1, {by};"
 
 
 OWN_WORD = """mul.wide.u32 %plantd2, %plant1, 4;
@@ -128,6 +133,7 @@ LAST_WORLD = (r"(setp\.(ge|lt)\.s64 %p\d+, %rd\d+, )(%rd\d+);", "add.s64 $3, $3,
 CONSTANT = (r"\.address_size 64", "$&\n.const .align 4 .b8 plant_const[4];")
 TO_CONSTANT = added("mov.b64 %plantd2, plant_const;\nst.global.u32 [%plantd2], %plant1;")
 TO_PARAMETERS = "$&\nmov.u32 %r1, 5;\nst.global.u32 [$1+12], %r1;"
+PARAMETERS = r"^mov\.b64 (%rd\d+), (\w+_param_1);"  # whose last word is loaded, and no other
 FOREVER = HERE.replace("\\", "") + "\nPLANT_AGAIN:\nbra PLANT_AGAIN;"
 AT_BARRIERS = "PLANT_AGAIN:\nbar.sync 0;\nsetp.lt.u32 %plantp6, %plant1, 64;\n"
 AT_BARRIERS += "@%plantp6 bra PLANT_AGAIN;"
@@ -206,8 +212,8 @@ PLANTS = (
         "bad access of a kernel's parameters",
         ((r"^mov\.b64 (%rd\d+), (\w+_param_0);", TO_PARAMETERS),),
     ),
-    Plant("another parameter", "illegal load", ((r"_param_1\+24\]", "_param_1+16]"),)),
-    Plant("a load behind the parameters", "illegal load", ((r"_param_1\+24\]", "_param_1+32]"),)),
+    Plant("another parameter", "illegal load", (moved(PARAMETERS, -8),)),
+    Plant("a load behind the parameters", "illegal load", (moved(PARAMETERS, 8),)),
     Plant(
         "a load behind a thread's local memory",
         "access outside of local memory",
@@ -229,13 +235,13 @@ PLANTS = (
     Plant(
         "a warp's barrier for some lanes",
         "which are elsewhere",
-        ((r"bar\.warp\.sync -1;", "@%p1 bar.warp.sync -1;"),),
+        (*added(""), (r"bar\.warp\.sync -1;", "@%plantp2 bar.warp.sync -1;")),
         TAG_GRID,
     ),
     Plant(
         "a shuffle for some lanes",
         "which are elsewhere",
-        ((r"^shfl\.sync", "@%p1 shfl.sync"),),
+        (*added(""), (r"^shfl\.sync", "@%plantp2 shfl.sync")),
         TAG_GRID,
     ),
     Plant("a shuffle from a lane that has ended", "which is not here", added(ENDED)),
@@ -245,7 +251,7 @@ PLANTS = (
     Plant(
         "a block's barrier for some lanes",
         "divergent barrier",
-        ((r"bar\.sync 0;", "@%p1 bar.sync 0;"),),
+        (*added(""), (r"bar\.sync 0;", "@%plantp2 bar.sync 0;")),
         FLOCKING,
     ),
     Plant(
