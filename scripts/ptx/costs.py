@@ -3,7 +3,7 @@
 
     .venv/bin/python scripts/ptx/costs.py ID [--parameters NAME=VALUE ...] [--batch N]
            [--worlds N] [--steps N] [--outputs lean|default] [--mode SameStep] [--lanes N]
-           [--block N] [--top N] [--json FILE]
+           [--block N] [--varies NAME ...] [--top N] [--json FILE]
 
 Few worlds are stepped, with the lanes and blocks that the engine chooses for a large batch
 (`--batch`) on an H100. Counts are exact and the same in every run; they are of PTX:
@@ -288,6 +288,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mode", default="SameStep", help="autoreset mode")
     parser.add_argument("--lanes", type=int, default=0, help="per world, in place of the chosen")
     parser.add_argument("--block", type=int, default=0, help="threads, in place of the chosen")
+    parser.add_argument(
+        "--varies", nargs="*", default=[], metavar="NAME", help="parameters that differ by world"
+    )
     parser.add_argument("--top", type=int, default=10, metavar="N", help="lines that are named")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keeps all counts")
     return parser
@@ -309,6 +312,7 @@ def main(argv: Sequence[str]) -> int:
             autoreset_mode=given.mode,
             lanes=given.lanes,
             block=given.block,
+            varies=tuple(given.varies),
         )
     except (ValueError, ImportError, toolchain.CannotBuild) as problem:
         print(f"scripts/ptx/costs.py: {problem}", file=sys.stderr)

@@ -81,9 +81,11 @@ def main() -> int:
     add("--results", type=Path, default=ROOT / "benchmarks" / "results", help="for what is found")
     given = parser.parse_args()
     torch.set_num_threads(1)
-    for way in WAYS:
-        for seed in given.seeds:
-            folder = given.out / way.replace(" ", "_") / str(seed)
+    runs = {
+        way: [given.out / way.replace(" ", "_") / str(seed) for seed in given.seeds] for way in WAYS
+    }
+    for way, folders in runs.items():
+        for seed, folder in zip(given.seeds, folders, strict=True):
             if not (folder / COSTS).exists():
                 train(seed, folder, way, given.steps)
     report = Report(
@@ -96,14 +98,19 @@ def main() -> int:
     for case in cases:
         named = ", ".join(f"{name} {value:g}" for name, value in case.items()) or "usual values"
         cells, kept = [], {}
-        for way in WAYS:
-            folders = [given.out / way.replace(" ", "_") / str(seed) for seed in given.seeds]
+        for way, folders in runs.items():
             found = np.array([returns_at(folder, given.episodes, **case) for folder in folders])
             error = found.std(ddof=1) / len(found) ** 0.5 if len(found) > 1 else np.nan
             cells.append(f"{found.mean():.1f} +- {error:.1f}")
             kept[way] = found.tolist()
         table.rows.append([named, *cells])
         report.results[named] = kept
+    minutes = ["processor minutes of a run"]
+    for way, folders in runs.items():
+        seconds = [json.loads((f / COSTS).read_text())["processor_seconds"] for f in folders]
+        minutes.append(f"{np.mean(seconds) / 60:.1f}")
+        report.results.setdefault("processor_seconds", {})[way] = seconds
+    table.rows.append(minutes)
     report.show(table)
     for path in report.write(given.results):
         print(path)
