@@ -177,11 +177,10 @@ void PlannedBase::write_own(int64_t first, int64_t count, const char* from) {
   begun_ = had_begun;
 }
 
-void PlannedBase::begin_own(const void* varied) {
+void PlannedBase::begin_own(std::span<const std::byte> varied) {
   const int64_t bytes = varied_.end - varied_.begin();
   std::vector<char> own(size_t(bytes * std::min(kOwnChunk, worlds())));
-  std::memcpy(own.data() + varied_.given - varied_.begin(), varied,
-              size_t(varied_.ranges - varied_.given));
+  std::memcpy(own.data() + varied_.given - varied_.begin(), varied.data(), varied.size());
   settle_own(varied_, own.data(), 0);
   for (int64_t i = 1; i < int64_t(own.size()) / bytes; ++i)
     std::memcpy(own.data() + i * bytes, own.data(), size_t(bytes));

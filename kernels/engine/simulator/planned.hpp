@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,7 @@ class GE_API PlannedBase : public Simulator {
   /// Gives the parameters of all worlds new values, which were found right one by one.
   virtual void change_common(const ParameterChange& change) = 0;
   /// Fills the rows of all worlds, before there is any episode, with these values.
-  void begin_own(const void* varied);
+  void begin_own(std::span<const std::byte> varied);
 
   void need_reset(const char* call) const;
   void check_request(const ResetRequest& request) const;
@@ -158,7 +159,7 @@ class PlannedSimulator : public Machine {
   GE_COLD void begin_parameters() {
     if constexpr (has_varied<S>) {
       const varied_of<S> varied = plan_.settings_;
-      if (this->varied_.own()) this->begin_own(&varied);
+      if (this->varied_.own()) this->begin_own(std::as_bytes(std::span(&varied, 1)));
       this->set_parameters(plan_.config_.own);
     }
   }
