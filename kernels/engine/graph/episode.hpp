@@ -213,13 +213,16 @@ struct Life {
     for (int k = 0; k < held.varying; ++k) {
       const StoredRange range = range_of(w, k);
       if (range.law == int32_t(Law::given)) continue;
-      with_field<varied_of<S>>(held.number[k], [&](auto field) GE_LAMBDA {
-        using F = decltype(field);
-        const auto draws = [&](int block) GE_LAMBDA {
-          return draw<"parameters">(w, int(held.number[k]), block);
-        };
-        F::set(varied, drawn<F::is_whole>(range, F::low, F::high, draws));
+      // The draw is one piece of code for all fields: with a copy for each, modules took twice as
+      // long to compile.
+      const int number = held.number[k];
+      Allowed allowed = {};
+      with_field<varied_of<S>>(number, [&](auto field) GE_LAMBDA { allowed = decltype(field)::allowed; });
+      const double value = drawn(range, allowed, [&](int block) GE_LAMBDA {
+        return draw<"parameters">(w, number, block);
       });
+      with_field<varied_of<S>>(number,
+                               [&](auto field) GE_LAMBDA { decltype(field)::set(varied, value); });
     }
   }
   static GE_FN void vary_derived(const W& w, derived_of<S>& derived, varied_of<S>& varied) {

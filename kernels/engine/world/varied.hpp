@@ -225,14 +225,20 @@ GE_FN double normal_within(double low, double high, const Draws& draws) {
   return mirrors ? -found : found;
 }
 
-/// A value of the range, within [lowest, highest] whatever the range holds. Whole numbers have
+/// The numbers that a parameter may have.
+struct Allowed {
+  double lowest, highest;
+  bool is_whole;
+};
+/// A value of the range that the parameter may have, whatever the range holds. Whole numbers have
 /// equal chances, both ends included. `draws(k)` is the k-th block of random words.
-template <bool kWhole, class Draws>
-GE_FN double drawn(const StoredRange& range, double lowest, double highest, const Draws& draws) {
+template <class Draws>
+GE_FN double drawn(const StoredRange& range, const Allowed& allowed, const Draws& draws) {
+  const double lowest = allowed.lowest, highest = allowed.highest;
   const Bounds bounds = bounds_of(range, lowest, highest);
   const double low = bounds.low, high = bounds.high;
   const Draw first = draws(0);
-  const double part = first.uniform64(0), half = kWhole ? 0.5 : 0.0;
+  const double part = first.uniform64(0), half = allowed.is_whole ? 0.5 : 0.0;
   double value = low;
   switch (Law(range.law)) {
     case Law::uniform:
@@ -245,7 +251,7 @@ GE_FN double drawn(const StoredRange& range, double lowest, double highest, cons
     }
     case Law::choice: {
       value = clamped(range.at(int(first.below(2, uint32_t(choices_of(range))))), lowest, highest);
-      return kWhole ? whole_below(value) : value;
+      return allowed.is_whole ? whole_below(value) : value;
     }
     case Law::normal: {
       const double mean = range.at(2) + half, spread = range.at(3);
@@ -259,7 +265,7 @@ GE_FN double drawn(const StoredRange& range, double lowest, double highest, cons
       break;
   }
   value = clamped(value, low, high + half);  // rounding may have reached beyond an end
-  return clamped(kWhole ? whole_below(value) : value, low, high);
+  return clamped(allowed.is_whole ? whole_below(value) : value, low, high);
 }
 
 /// Field k of the parameters that may vary.
@@ -272,8 +278,7 @@ struct VariedField {
                 "GE: a parameter that varies is a float, a double or an int32_t");
   static_assert(field.low > -kUnbounded && field.high < kUnbounded,
                 "GE: a parameter that varies has a range: say .within(low, high)");
-  static constexpr double low = field.low, high = field.high;
-  static constexpr bool is_whole = std::is_same_v<Member, int32_t>;
+  static constexpr Allowed allowed = {field.low, field.high, std::is_same_v<Member, int32_t>};
   static GE_FN void set(V& varied, double value) {
     constexpr auto member = field.member;
     varied.*member = Member(value);
