@@ -158,10 +158,12 @@ void check_varying(const std::vector<FieldInfo>& parameters, const std::vector<F
   };
   for (const std::string& name : names) {
     if (has(varied, name)) continue;
-    const std::string known = varied.empty() ? "none may" : "these may: " + names_of(varied);
+    const std::string known = (varied.empty() ? "none may" : "these may") +
+                              std::string(" differ by world") +
+                              (varied.empty() ? "" : ": " + names_of(varied));
     if (has(parameters, name))
-      throw Error(Fault::value, "parameter '" + name + "' may not differ by world; " + known);
-    throw Error(Fault::type, "unknown parameter '" + name + "' may not differ by world; " + known);
+      throw Error(Fault::value, "parameter '" + name + "' has one value for all worlds; " + known);
+    throw Error(Fault::type, "unknown parameter '" + name + "'; " + known);
   }
 }
 
