@@ -115,6 +115,9 @@ class Simulator:
         num_worlds: int,  # at most 2**31 - 64
         *,
         first_world: int = 0,
+        # Levels of which each episode draws one; level k is what world k begins with, seed 0.
+        level_count: int = 0,
+        first_level: int = 0,
         autoreset_mode: str = "SameStep",
         ends: str = "agent",  # "world": no flag at an agent's own end, one for all with the world's
         max_episode_steps: int = -1,  # -1: the header's, 0: none

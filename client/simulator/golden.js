@@ -4,6 +4,9 @@
 
 import { Float, Range, Simulator } from "./simulator.js";
 
+/** Numbers among the parameters of a line that are settings of the simulator. */
+const LIMITS = ["max_episode_steps", "level_count", "first_level"];
+
 /**
  * @typedef {{id: string, parameters: import("./simulator.js").Values,
  *   settings: import("./simulator.js").Values, steps: number, seed: bigint, records: string,
@@ -25,7 +28,7 @@ export function parseCase(line) {
   const parameters = {};
   for (const one of given === "-" ? [] : given.split(",")) {
     const [name, value] = one.split("=");
-    if (name === "max_episode_steps") settings[name] = Number(value);
+    if (LIMITS.includes(name)) settings[name] = Number(value);
     else if (name === "dtype") settings.elements = value;
     else parameters[name] = valueOf(value);
   }

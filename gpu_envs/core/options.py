@@ -57,6 +57,10 @@ def _first_world(number: object, case: Case) -> int:
     return errors.whole(number, "first_world", 0, WORLD_NUMBERS - case.num_worlds)
 
 
+def _level(number: object, argument: str) -> int:
+    return errors.whole(number, argument, 0, WORLD_NUMBERS - 1)
+
+
 def _autoreset(mode: object, case: Case) -> str:
     """Accept a member of Gymnasium's `AutoresetMode` or exactly the value of one."""
     if isinstance(mode, AutoresetMode):
@@ -212,6 +216,18 @@ class Options:
         "Number of the first world, for batches spread over processes: same seed, other "
         "`first_world`.",
         _first_world,
+    )
+    level_count: int = _option(
+        0,
+        "Number of fixed levels: each episode draws one of them and begins as it does; 0 for no "
+        "limit. Level k begins as world k does after `reset(seed=0)`, whatever the seed.",
+        lambda number, case: _level(number, "level_count"),
+    )
+    first_level: int = _option(
+        0,
+        "Number of the first of the `level_count` levels: others than those of training show how "
+        "well a policy generalises.",
+        lambda number, case: _level(number, "first_level"),
     )
     autoreset_mode: AutoresetMode | str = _option(  # noqa: RUF009 - it returns a field
         "SameStep",

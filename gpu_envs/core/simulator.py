@@ -55,6 +55,8 @@ class Simulator(WorldViews):
         arrays: str | None = None,
         threads: int | None = None,
         first_world: int = 0,
+        level_count: int = 0,
+        first_level: int = 0,
         autoreset_mode: AutoresetMode | str = "SameStep",
         ends: str = "agent",
         max_episode_steps: int | None = None,

@@ -117,6 +117,8 @@ inline std::map<std::string, Take> known_options(Wish& wish) {
   };
   return {
       {"first_world", number(config.first_world, 0)},
+      {"first_level", number(config.first_level, 0)},
+      {"level_count", number(config.level_count, 0)},
       {"autoreset_mode", word(config.autoreset)},
       {"ends", word(config.ends)},
       {"max_episode_steps", number(config.max_episode_steps, -1)},

@@ -83,6 +83,10 @@ inline Config config_of(std::string_view block) {
       config.worlds = whole_of(name, value);
     else if (name == "first_world")
       config.first_world = whole_of(name, value);
+    else if (name == "first_level")
+      config.first_level = whole_of(name, value);
+    else if (name == "level_count")
+      config.level_count = whole_of(name, value);
     else if (name == "max_episode_steps")
       config.max_episode_steps = whole_of(name, value);
     else if (name == "autoreset")

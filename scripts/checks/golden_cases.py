@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "golden"
+_OPTIONS = {"max_episode_steps": -1, "dtype": "own", "level_count": 0, "first_level": 0}
 IN_A_ROW = 8  # calls of which each may begin on a GPU before the one in front has ended
 
 
@@ -35,13 +36,9 @@ def parse(line: str) -> Case:
     pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
     ranges = {key: [float(end) for end in text.split("..")] for key, text in pairs if ".." in text}
     parameters = {key: ranges[key][1] if key in ranges else _value(text) for key, text in pairs}
-    # Two of them are options of the simulator beside its parameters.
-    options = {
-        "autoreset_mode": mode,
-        "max_episode_steps": parameters.pop("max_episode_steps", -1),
-        "dtype": parameters.pop("dtype", "own"),
-        "parameters": parameters,
-    }
+    # Some of them are options of the simulator beside its parameters.
+    own = {name: parameters.pop(name, usual) for name, usual in _OPTIONS.items()}
+    options = {"autoreset_mode": mode, **own, "parameters": parameters}
     if ranges:  # that each world's resets draw from
         options["varies"] = tuple(ranges)
         options["changes"] = {key: ("uniform", ends) for key, ends in ranges.items()}

@@ -4,8 +4,8 @@
 //   outputs
 //
 // `max_episode_steps` among the parameters is the time limit, `dtype` the observations' element
-// type; `0.5..2` is a range that each world's resets draw from. Lines that begin with # are
-// comments.
+// type, `level_count` and `first_level` are options of the simulator; `0.5..2` is a range that each
+// world's resets draw from. Lines that begin with # are comments.
 // A program that is run by itself in the tree's folder with GE_WRITE_GOLDEN=1 in its environment
 // writes the hashes it finds into the files instead of comparing; say in the commit why they
 // changed.
@@ -45,6 +45,10 @@ struct GoldenCase {
       const std::string name = one.substr(0, equals), value = one.substr(equals + 1);
       if (name == "max_episode_steps")
         config.max_episode_steps = std::stoll(value);
+      else if (name == "level_count")
+        config.level_count = std::stoll(value);
+      else if (name == "first_level")
+        config.first_level = std::stoll(value);
       else if (name == "dtype")
         config.elements = value == "bits" ? Elements::bits : Elements::float32;
       else if (const auto dots = value.find(".."); dots != std::string::npos)

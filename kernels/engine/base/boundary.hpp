@@ -107,6 +107,9 @@ struct Words<RoleForm> {
 /// their defaults, in all worlds.
 enum class Varying { none, some, usual, unusual };
 
+/// Whether episodes begin as any world's may, or as one of some fixed levels.
+enum class Levels { all, some };
+
 /// What a parameter is drawn from when an episode begins.
 enum class Law { given, uniform, log_uniform, choice, normal };
 template <>

@@ -196,6 +196,17 @@ struct Life {
     fate = Fate{};
     total = Return{};
   }
+  // Levels by number: `Reset` draws as world k does in its first episode with seed 0.
+  static GE_FN void enter_level(const W& w, Identity& identity, Clock& clock, OwnDraws& own) {
+    const Shared<S>& shared = *w.engine().shared;
+    own = {identity.seed_low, identity.seed_high, identity.world, clock.episode};
+    identity = {0, 0, shared.first_level + draw<"fixed_level">(w, 0).below(0, shared.level_count)};
+    clock.episode = 0;
+  }
+  static GE_FN void leave_level(const W&, Identity& identity, Clock& clock, const OwnDraws& own) {
+    identity = {own.seed_low, own.seed_high, own.world};
+    clock.episode = own.episode;
+  }
   // Parameters that vary: drawn where they have a range, when an episode begins.
   static GE_FN StoredRange range_of(const W& w, int k) {
     return {w.engine().template at<OwnRanges<S>, Range>(k), Cells<S>::B};
@@ -217,7 +228,8 @@ struct Life {
       // long to compile.
       const int number = held.number[k];
       Allowed allowed = {};
-      with_field<varied_of<S>>(number, [&](auto field) GE_LAMBDA { allowed = decltype(field)::allowed; });
+      with_field<varied_of<S>>(number,
+                               [&](auto field) GE_LAMBDA { allowed = decltype(field)::allowed; });
       const double value = drawn(range, allowed, [&](int block) GE_LAMBDA {
         return draw<"parameters">(w, number, block);
       });
@@ -341,7 +353,12 @@ struct Sewn {
   }
   static consteval auto renew() {
     return Stages<EachWorld<&L::begin_episode>, ClearTables, Each<&L::begin_agent>>{} + vary() +
-           typename E::Reset{};
+           make_level();
+  }
+  /// The environment's own. What a world varies is drawn before: it does not belong to a level.
+  static consteval auto make_level() {
+    return in_mode<Levels::some>(Stages<EachWorld<&L::enter_level>>{}) + typename E::Reset{} +
+           in_mode<Levels::some>(Stages<EachWorld<&L::leave_level>>{});
   }
   static consteval auto vary() {
     if constexpr (!has_varied<S>)
@@ -405,7 +422,7 @@ struct Sewn {
   static consteval auto reset() {
     constexpr auto begin =
         when<&L::wanted>(Stages<EachWorld<&L::begin_reset>, ClearTables, Each<&L::begin_agent>>{} +
-                         vary() + typename E::Reset{});
+                         vary() + make_level());
     if constexpr (kTuned.rare_resets)
       return phases(phase<"reset", kTuned.reset_lanes>(begin),
                     phase<"observe", kTuned.observe_lanes>(show()));

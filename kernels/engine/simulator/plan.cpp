@@ -227,6 +227,13 @@ void PlanFacts::check_config(bool wide, int card_steps) {
   if (config_.first_world < 0 || config_.first_world > 0xffffffffll - config_.worlds)
     throw Error(Fault::value, "first_world must be from 0 to 2^32 less the number of worlds, got " +
                                   std::to_string(config_.first_world));
+  // A level is what the world of its number begins with.
+  if (config_.first_level < 0 || config_.level_count < 0 ||
+      config_.first_level > 0xffffffffll - config_.level_count)
+    throw Error(Fault::value,
+                "first_level and level_count must not be negative, and their sum below 2^32, got " +
+                    std::to_string(config_.first_level) + " and " +
+                    std::to_string(config_.level_count));
   max_steps_ = config_.max_episode_steps < 0 ? card_steps : config_.max_episode_steps;
   if (max_steps_ > 0x7fffffff)
     throw Error(Fault::value,

@@ -97,6 +97,8 @@ class PlannedSimulator : public Machine {
     shared_.worlds = int32_t(plan_.config_.worlds);
     shared_.max_steps = uint32_t(plan_.max_steps_);
     shared_.first_world = uint32_t(plan_.config_.first_world);
+    shared_.first_level = uint32_t(plan_.config_.first_level);
+    shared_.level_count = uint32_t(plan_.config_.level_count);
     shared_.autoreset = plan_.config_.autoreset;
     shared_.ends = plan_.config_.ends;
     shared_.params = plan_.params_;

@@ -87,6 +87,7 @@ struct ParameterChange {
 struct Config {
   int64_t worlds = 1;
   int64_t first_world = 0;
+  int64_t first_level = 0, level_count = 0;  // of which episodes draw theirs; 0: no such limit
   Autoreset autoreset = Autoreset::same_step;
   Ends ends = Ends::agent;
   int64_t max_episode_steps = -1;  // -1: the header's; 0: none

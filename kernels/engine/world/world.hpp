@@ -62,7 +62,19 @@ struct Verdict {
   }
 };
 
-struct EpisodeTable : Single<Identity, Clock, Progress, Verdict> {
+/// What a world draws by, while its `Reset` draws as a level does.
+struct OwnDraws {
+  uint32_t seed_low, seed_high, world, episode;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("own_seed_low", &OwnDraws::seed_low, "low word of the seed").any_value(),
+                  field("own_seed_high", &OwnDraws::seed_high, "high word of the seed").any_value(),
+                  field("own_world", &OwnDraws::world, "number of the world").any_value(),
+                  field("own_episode", &OwnDraws::episode, "number of the episode").any_value());
+  }
+};
+
+struct EpisodeTable : Single<Identity, Clock, Progress, Verdict, OwnDraws> {
   static constexpr const char* name = "world";
 };
 
@@ -153,6 +165,7 @@ struct Shared {
   int32_t worlds;
   uint32_t max_steps;  // 0: no limit
   uint32_t first_world;
+  uint32_t first_level, level_count;  // count 0: episodes begin as any world's may
   Autoreset autoreset;
   Type action_type;
   Ends ends;
@@ -209,6 +222,10 @@ GE_FN bool has_choice(const Shared<S>& shared, Varying varying) {
   }
 }
 
+template <class S>
+GE_FN bool has_choice(const Shared<S>& shared, Levels levels) {
+  return (shared.level_count > 0) == (levels == Levels::some);
+}
 template <class S>
 GE_FN bool has_choice(const Shared<S>& shared, Waiting waiting) {
   const bool some = shared.step_mask != nullptr && shared.autoreset != Autoreset::same_step;
