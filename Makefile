@@ -3,7 +3,7 @@ SHELL := bash
 VENV := .venv/bin
 PYTHON := $(VENV)/python
 JOBS := $(shell nproc)
-CPP_FILES = $(shell find kernels tests/kernels -name '*.hpp' -o -name '*.cpp' -o -name '*.cu')
+CPP_FILES = $(shell find kernels tests/kernels scripts -name '*.hpp' -o -name '*.cpp' -o -name '*.cu')
 # What .ci/run calls, in this order, up to the first that fails: what fails most for its minutes stands first. Lint and the
 # thread sanitizer take seconds; the tests find most of what there is to find; the wheel takes seconds more, of what the
 # tests have built, and so does the dry run of the GPU check; modules for web pages take two minutes where zig's libraries are not

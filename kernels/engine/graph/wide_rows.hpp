@@ -104,6 +104,20 @@ class ElementRow {
     GE_WATCH(at_ + index, int(sizeof(Element)), true);
     at_[index] = value;
   }
+  /// Sets elements index to index + 7 to the bytes of a word, the lowest first.
+  GE_EITHER_MACHINE
+  GE_FN void set_eight(int index, uint64_t bytes) {
+    static_assert(std::is_same_v<Element, uint8_t>);
+    if constexpr (!kOnLanes) {
+      if (uint32_t(index - begin_) + 8 <= uint32_t(count_)) {
+        GE_WATCH(at_ + (index - begin_), 8, true);
+        __builtin_memcpy(at_ + (index - begin_), &bytes, 8);
+        return;
+      }
+    }
+    GE_UNROLL
+    for (int k = 0; k < 8; ++k) set(index + k, uint8_t(bytes >> 8 * k));
+  }
   /// Sets elements first, first + 1, ... to f(0), f(1), ... f(count - 1); the lanes of a squad
   /// share them.
   GE_EITHER_MACHINE

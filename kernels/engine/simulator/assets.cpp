@@ -119,6 +119,16 @@ std::span<const std::byte> AssetMaker::file(const std::string& name) {
   return files_.back();
 }
 
+std::string AssetMaker::user_text(const std::string& path, size_t most) {
+  std::vector<std::byte> content;
+  const std::string problem = read_file(path, content, most + 1);
+  const std::string name = "the file '" + path.substr(0, path.find('\0')) + "' ";
+  if (!problem.empty()) refuse(name + problem);
+  if (content.size() > most) refuse(name + "is longer than " + std::to_string(most) + " bytes");
+  has_user_files_ = true;
+  return {reinterpret_cast<const char*>(content.data()), content.size()};
+}
+
 std::vector<std::byte> AssetMaker::content_of(const DataFile& file) const {
   std::vector<std::byte> content;
   std::string problem = read_file(file.path, content);
@@ -151,7 +161,7 @@ void AssetMaker::check_values(const AssetArray& array) const {
 
 std::shared_ptr<const AssetShelf> AssetMaker::finish() {
   for (const AssetArray& array : arrays_) check_values(array);
-  return std::make_shared<const AssetShelf>(std::move(arrays_), !files_.empty());
+  return std::make_shared<const AssetShelf>(std::move(arrays_), !files_.empty() || has_user_files_);
 }
 
 }  // namespace ge

@@ -72,6 +72,9 @@ class AssetMaker {
   /// The bytes of a data file in `data/` beside the header; integers in it are little-endian on
   /// every machine. Throws if the content does not have the hash on its label.
   std::span<const std::byte> file(const std::string& name);
+  /// The text in a file of the user's, at most `most` bytes. A parameter names it; saves carry the
+  /// hash of what was made of it.
+  std::string user_text(const std::string& path, size_t most);
   /// Throws: "SokobanX: assets: why".
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -102,6 +105,7 @@ class AssetMaker {
   std::string id_;
   const DataFiles& data_;
   std::vector<AssetArray> arrays_;
+  bool has_user_files_ = false;
   // Vectors move as the list grows, but their bytes do not: spans of them stay valid.
   std::vector<std::vector<std::byte>> files_;
 };
