@@ -195,6 +195,31 @@ def _jaxmarl(worlds: int, *, name: str, masked: bool = False, **options: Any) ->
     return _carried(jax.jit(many), [key, states], [0], worlds * _JAX_STEPS)
 
 
+def _jumanji(worlds: int, *, game: str, name: str, generator: str) -> Subject:
+    """Play a compiled batch of one of Jumanji's games."""
+    jax = _jax()
+    home = f"jumanji.environments.{game}"
+    levels = getattr(require(f"{home}.generator"), generator)()
+    env = getattr(require(home), name)(generator=levels)
+    env = require("jumanji.wrappers").AutoResetWrapper(env)
+    choices = env.action_spec.num_values
+
+    def many(key: Any, states: Any, _: Any) -> Any:
+        def body(carry: Any, _: Any) -> Any:
+            key, own = jax.random.split(carry[0])
+            moves = jax.random.randint(own, (worlds,), 0, choices)
+            states, shown = jax.vmap(env.step)(carry[1], moves)
+            leaves = jax.tree_util.tree_leaves((shown.observation, shown.reward))
+            return (key, states), [leaf.sum() for leaf in leaves]
+
+        (key, states), total = jax.lax.scan(body, (key, states), None, length=_JAX_STEPS)
+        return key, states, total
+
+    key = jax.random.PRNGKey(0)
+    states = jax.jit(jax.vmap(env.reset))(jax.random.split(key, worlds))[0]
+    return _carried(jax.jit(many), [key, states], [0], worlds * _JAX_STEPS)
+
+
 def _warpdrive(
     worlds: int, *, module: str, name: str, choices: list[int], **options: Any
 ) -> Subject:
@@ -283,6 +308,7 @@ PROGRAMS: dict[str, Callable[..., Subject]] = {
     "gymnasium": _gymnasium,
     "gymnax": _gymnax,
     "jaxmarl": _jaxmarl,
+    "jumanji": _jumanji,
     "open_spiel": _open_spiel,
     "overcooked_ai": _overcooked_ai,
     "vizdoom": _vizdoom,

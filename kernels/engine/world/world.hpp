@@ -165,7 +165,6 @@ struct Shared {
   int32_t worlds;
   uint32_t max_steps;  // 0: no limit
   uint32_t first_world;
-  uint32_t first_level, level_count;  // count 0: episodes begin as any world's may
   Autoreset autoreset;
   Type action_type;
   Ends ends;
@@ -191,6 +190,8 @@ struct Shared {
   char* common;
   std::conditional_t<kOnLanes, varied_of<S>, const varied_of<S>*> varied;
   bool is_usual;  // all of them have their defaults, in all worlds
+  // Read by resets only, so they lie behind what each step reads. Count 0: no fixed levels.
+  uint32_t first_level, level_count;
 };
 
 /// Where a block's own parameters are, or those of all worlds; null on lanes that have none.

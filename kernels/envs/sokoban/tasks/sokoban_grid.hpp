@@ -145,6 +145,12 @@ GE_FN void walk(const W& w, Puzzle& puzzle, Player& player, Reward& reward, Endi
   ending.terminated = solved ? 1u : 0u;
 }
 
+/// 1: all boxes are on goals.
+GE_FN float objective(const W& w, int) {
+  const auto puzzle = get<Puzzle>(w);
+  return (puzzle.goals & ~puzzle.boxes) == 0 ? 1.0f : 0.0f;
+}
+
 // ---- observation
 
 enum Mark : uint8_t { kWall, kFloor, kGoal, kBoxOnGoal, kBox, kHere, kHereOnGoal };
@@ -181,13 +187,14 @@ GE_FN constexpr uint32_t apart(uint32_t bits) {
 }
 /// The planes of eight cells: those of a cell follow one another.
 GE_FN void look_at_planes(const Puzzle& puzzle, Cells here, ByteRow& row) {
-  GE_UNROLL
+  GE_NO_UNROLL
   for (int y = 0; y < kSide; ++y) {
     const auto plane = [y](Cells cells)
                            GE_LAMBDA { return apart(uint32_t(cells >> kSide * y) & 0xffu); };
     const uint32_t bits = plane(puzzle.walls) | plane(puzzle.goals) << 1 |
                           plane(puzzle.boxes) << 2 | plane(here) << 3;
     const int first = kPlanesOfCell * (kRows * (y + 1) + 1);
+    GE_NO_UNROLL
     for (int k = 0; k < 4; ++k) row.set_eight(first + 8 * k, spread(bits >> 8 * k & 0xffu));
   }
 }
@@ -204,11 +211,10 @@ GE_FN void look(const W& w, ByteRow& row, const Puzzle& puzzle, const Player& pl
                 kHereOnGoal == 6);
   const auto row_of = [](Cells cells, int y)
                           GE_LAMBDA { return spread(cells >> kSide * y & 0xffu); };
-  uint64_t marks[kSide];
+  GE_NO_UNROLL
   for (int y = 0; y < kSide; ++y)
-    marks[y] = row_of(ones, y) | row_of(twos, y) << 1 | row_of(fours, y) << 2;
-  GE_UNROLL
-  for (int y = 0; y < kSide; ++y) row.set_eight(kRows * (y + 1) + 1, marks[y]);
+    row.set_eight(kRows * (y + 1) + 1,
+                  row_of(ones, y) | row_of(twos, y) << 1 | row_of(fours, y) << 2);
 }
 
 // ---- for people
@@ -258,11 +264,7 @@ struct Environment {
                              .max_episode_steps = 120,
                              .render_fps = 8};
   static constexpr Hooks<Schema> hooks{
-      .objective =
-          [](const W& w, int) {
-            const auto puzzle = get<Puzzle>(w);
-            return (puzzle.goals & ~puzzle.boxes) == 0 ? 1.0f : 0.0f;
-          },
+      .objective = &objective,
       .action_name =
           [](const Params&, int k) {
             constexpr const char* kNames[] = {"up", "down", "left", "right"};
