@@ -108,7 +108,7 @@ struct Words<RoleForm> {
 enum class Varying { none, some, usual, unusual };
 
 /// Whether episodes begin as any world's may, or as one of some fixed levels.
-enum class Levels { all, some };
+enum class FixedLevels { none, some };
 
 /// What a parameter is drawn from when an episode begins.
 enum class Law { given, uniform, log_uniform, choice, normal };

@@ -227,12 +227,11 @@ struct Life {
       // The draw is one piece of code for all fields: with a copy for each, modules took twice as
       // long to compile.
       const int number = held.number[k];
-      Allowed allowed = {};
+      VariedLimits limits = {};
       with_field<varied_of<S>>(number,
-                               [&](auto field) GE_LAMBDA { allowed = decltype(field)::allowed; });
-      const double value = drawn(range, allowed, [&](int block) GE_LAMBDA {
-        return draw<"parameters">(w, number, block);
-      });
+                               [&](auto field) GE_LAMBDA { limits = decltype(field)::limits; });
+      const double value = drawn(
+          range, limits, [&](int block) GE_LAMBDA { return draw<"parameters">(w, number, block); });
       with_field<varied_of<S>>(number,
                                [&](auto field) GE_LAMBDA { decltype(field)::set(varied, value); });
     }
@@ -357,8 +356,8 @@ struct Sewn {
   }
   /// The environment's own. What a world varies is drawn before: it does not belong to a level.
   static consteval auto make_level() {
-    return in_mode<Levels::some>(Stages<EachWorld<&L::enter_level>>{}) + typename E::Reset{} +
-           in_mode<Levels::some>(Stages<EachWorld<&L::leave_level>>{});
+    return in_mode<FixedLevels::some>(Stages<EachWorld<&L::enter_level>>{}) + typename E::Reset{} +
+           in_mode<FixedLevels::some>(Stages<EachWorld<&L::leave_level>>{});
   }
   static consteval auto vary() {
     if constexpr (!has_varied<S>)

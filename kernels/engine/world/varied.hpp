@@ -226,19 +226,19 @@ GE_FN double normal_within(double low, double high, const Draws& draws) {
 }
 
 /// The numbers that a parameter may have.
-struct Allowed {
+struct VariedLimits {
   double lowest, highest;
   bool is_whole;
 };
 /// A value of the range that the parameter may have, whatever the range holds. Whole numbers have
 /// equal chances, both ends included. `draws(k)` is the k-th block of random words.
 template <class Draws>
-GE_FN double drawn(const StoredRange& range, const Allowed& allowed, const Draws& draws) {
-  const double lowest = allowed.lowest, highest = allowed.highest;
+GE_FN double drawn(const StoredRange& range, const VariedLimits& limits, const Draws& draws) {
+  const double lowest = limits.lowest, highest = limits.highest;
   const Bounds bounds = bounds_of(range, lowest, highest);
   const double low = bounds.low, high = bounds.high;
   const Draw first = draws(0);
-  const double part = first.uniform64(0), half = allowed.is_whole ? 0.5 : 0.0;
+  const double part = first.uniform64(0), half = limits.is_whole ? 0.5 : 0.0;
   double value = low;
   switch (Law(range.law)) {
     case Law::uniform:
@@ -251,7 +251,7 @@ GE_FN double drawn(const StoredRange& range, const Allowed& allowed, const Draws
     }
     case Law::choice: {
       value = clamped(range.at(int(first.below(2, uint32_t(choices_of(range))))), lowest, highest);
-      return allowed.is_whole ? whole_below(value) : value;
+      return limits.is_whole ? whole_below(value) : value;
     }
     case Law::normal: {
       const double mean = range.at(2) + half, spread = range.at(3);
@@ -265,7 +265,7 @@ GE_FN double drawn(const StoredRange& range, const Allowed& allowed, const Draws
       break;
   }
   value = clamped(value, low, high + half);  // rounding may have reached beyond an end
-  return clamped(allowed.is_whole ? whole_below(value) : value, low, high);
+  return clamped(limits.is_whole ? whole_below(value) : value, low, high);
 }
 
 /// Field k of the parameters that may vary.
@@ -278,7 +278,7 @@ struct VariedField {
                 "GE: a parameter that varies is a float, a double or an int32_t");
   static_assert(field.low > -kUnbounded && field.high < kUnbounded,
                 "GE: a parameter that varies has a range: say .within(low, high)");
-  static constexpr Allowed allowed = {field.low, field.high, std::is_same_v<Member, int32_t>};
+  static constexpr VariedLimits limits = {field.low, field.high, std::is_same_v<Member, int32_t>};
   static GE_FN void set(V& varied, double value) {
     constexpr auto member = field.member;
     varied.*member = Member(value);

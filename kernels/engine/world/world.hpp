@@ -224,8 +224,8 @@ GE_FN bool has_choice(const Shared<S>& shared, Varying varying) {
 }
 
 template <class S>
-GE_FN bool has_choice(const Shared<S>& shared, Levels levels) {
-  return (shared.level_count > 0) == (levels == Levels::some);
+GE_FN bool has_choice(const Shared<S>& shared, FixedLevels levels) {
+  return (shared.level_count > 0) == (levels == FixedLevels::some);
 }
 template <class S>
 GE_FN bool has_choice(const Shared<S>& shared, Waiting waiting) {
