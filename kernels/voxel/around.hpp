@@ -30,8 +30,9 @@ GE_FN Rounded rounded(const Static& box) {
   const Vec3 half = (high - low) * 0.5f;
   return {low + half, half + Vec3{0.0f, 0.0f, kCore}, kRadius};
 }
+template <class M>
 GE_FN Rounded rounded(const Crate& crate, const FormOf& form) {
-  return {middle_of(cell(crate.cell)) - Vec3{0.0f, 0.0f, form.lower},
+  return {middle_of<M>(cell(crate.cell)) - Vec3{0.0f, 0.0f, form.lower},
           {form.across, form.across, form.up + kCore},
           kRadius};
 }
@@ -74,9 +75,9 @@ struct Around {
     const int crate_count = row_count<typename M::Crates>(w);
     for (int row = 0; row < crate_count; ++row) {
       const Crate crate = crate_at(row);
-      const Vec3 low = corner_of(cell(crate.cell));
-      if ((crate.carrier == kEmpty) & reach.meets(low, low + Vec3{1.0f, 1.0f, 1.0f}))
-        crates.add(row);
+      const Cell at = cell(crate.cell);
+      const Vec3 low = corner_of<M>(at), high = corner_of<M>({at.x + 1, at.y + 1, at.z + 1});
+      if ((crate.carrier == kEmpty) & reach.meets(low, high)) crates.add(row);
     }
     const int agent_count = team_size<M>(w);
     const Vec3 half = {kRadius, kRadius, kTall};
@@ -91,7 +92,7 @@ struct Around {
   /// may end in these for a while, and never in a wall or a floor.
   template <class F>
   GE_FN void visit(const F& f) const {
-    crates.visit([&](int row) { f(rounded(crate_at(row), form_at<M>(w, row))); });
+    crates.visit([&](int row) { f(rounded<M>(crate_at(row), form_at<M>(w, row))); });
     agents.visit([&](int row) { f(rounded(bodies.get(row))); });
     if constexpr (kHasColumns<M>)
       visit_columns<M>(w, columns, [&](int x, int y, int height) { f(rounded(x, y, height)); });

@@ -22,8 +22,9 @@ inline constexpr float kLookUp = 1.5f * kStep, kLookDown = 1.65f * kStep;  // [r
 GE_FN Vec3 place_of(const Body& body) {
   return geometry::vec(body.position) + Vec3{0.0f, 0.0f, kPlaceAbove};
 }
+template <class M>
 GE_FN Cell cell_of(const Body& body) {
-  return cell_of(place_of(body));
+  return cell_of<M>(place_of(body));
 }
 
 /// -1, 0 or 1 of a head whose value 1 is positive and whose value 2 is negative.

@@ -47,7 +47,7 @@ struct ColumnRange {
 };
 template <class M>
 GE_FN ColumnRange columns_between(const WorldOf<M>&, Vec3 low, Vec3 high) {
-  const Cell from = cell_of(low), to = cell_of(high);
+  const Cell from = cell_of<M>(low), to = cell_of<M>(high);
   const auto within = [](int32_t k) { return clamp(k, int32_t{0}, int32_t{M::Columns::kSide}); };
   return {within(from.x), within(to.x + 1), within(from.y), within(to.y + 1), low.z, high.z};
 }

@@ -23,7 +23,7 @@ struct Yard {
   GE_FN Static static_at(int row) const { return get<typename M::Statics, Static>(w, row); }
 
   GE_FN bool is_solid(const Cell& at) const {
-    const Vec3 middle = middle_of(at);
+    const Vec3 middle = middle_of<M>(at);
     const Reach inside = {middle, middle};
     bool solid = false;
     for (int row = 0; row < static_count(); ++row) {
@@ -45,12 +45,12 @@ struct Yard {
   GE_FN bool has_other(const Cell& at, int me) const {
     bool found = false;
     for (int row = 0; row < agent_count(); ++row)
-      found |= (row != me) & (cell_of(bodies.get(row)) == at);
+      found |= (row != me) & (cell_of<M>(bodies.get(row)) == at);
     return found;
   }
   /// The cell where something that is dropped in a free cell comes to rest.
   GE_FN Cell lowered(const Cell& from) const {
-    const Vec3 middle = middle_of(from);
+    const Vec3 middle = middle_of<M>(from);
     int32_t rest = kDeepest;
     for (int row = 0; row < static_count(); ++row) {
       const Static box = static_at(row);
@@ -80,7 +80,7 @@ struct Handled {
 /// With empty hands: the crate at the spot, or the one above, where none is on top of it.
 template <class M>
 GE_FN int pick_up(const Yard<M>& yard, int me) {
-  const Cell spot = cell_of(spot_of(eyes_of(yard.bodies.get(me))));
+  const Cell spot = cell_of<M>(spot_of(eyes_of(yard.bodies.get(me))));
   for (int k = 0; k < 2; ++k) {
     const int row = yard.crate_in(above(spot, k));
     if (row == kEmpty || yard.crate_in(above(spot, k + 1)) != kEmpty) continue;
@@ -97,7 +97,7 @@ GE_FN int pick_up(const Yard<M>& yard, int me) {
 /// first thing that holds it.
 template <class M, class F>
 GE_FN int put_down(const Yard<M>& yard, int me, const F& permits) {
-  const Cell at = cell_of(spot_of(eyes_of(yard.bodies.get(me)), kCarriedBelow));
+  const Cell at = cell_of<M>(spot_of(eyes_of(yard.bodies.get(me)), kCarriedBelow));
   if (yard.is_filled(at) || yard.has_other(at, me) || !permits(at)) return kEmpty;
   const int row = yard.hands.get(me).crate;
   Crate crate = yard.crates.get(row);
@@ -119,17 +119,21 @@ GE_FN Handled use_hands(const Yard<M>& yard, int me, const F& permits) {
 }
 
 /// Stands at the bottom of a cell.
+template <class M>
 GE_FN Body standing_in(const Cell& at, float yaw) {
+  constexpr float kHalf = 0.5f * side_of_cells<M>();
   Body body = {};
-  geometry::put(body.position, {float(at.x) + 0.5f, float(at.y) + 0.5f, float(at.z) + kTall});
+  geometry::put(body.position, corner_of<M>(at) + Vec3{kHalf, kHalf, kTall});
   body.yaw = yaw;
   return body;
 }
+/// A model's cells of 1 m.
+struct OfMetres {};
 /// Drops into a cell where an episode begins, a body's height above its floor, and looks anywhere,
 /// by word i of a draw.
 GE_FN Body dropping_into(const Cell& at, const Draw& draw, int i) {
   constexpr float kDrop = 1.75f, kTwoPi = 0x1.921fb6p+2f;
-  Body body = standing_in(at, (draw.uniform(i) - 0.5f) * kTwoPi);
+  Body body = standing_in<OfMetres>(at, (draw.uniform(i) - 0.5f) * kTwoPi);
   body.position[2] = float(at.z) + kDrop;
   return body;
 }
@@ -141,7 +145,7 @@ GE_FN void send_home(const Yard<M>& yard, int me, const Home& home) {
   Cell at = cell(home.cell);
   // A static that was set may have no end, so the way up has one.
   for (int k = 0; k < kHighestHome && yard.is_filled(at); ++k) ++at.z;
-  Body body = standing_in(at, 0.0f);
+  Body body = standing_in<M>(at, 0.0f);
   body.pitch = yard.bodies.get(me).pitch;
   yard.bodies.set(me, body);
 }

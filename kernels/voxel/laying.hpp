@@ -38,7 +38,7 @@ GE_FN void lay(const WorldOf<M>& w, Draft<M>& draft) {
     geometry::put(body.position, {laid.feet[0], laid.feet[1], laid.feet[2] + kTall});
     body.yaw = laid.yaw;
     body.grounded = 1;
-    draft.add_agent(agent, cell_of(body), body);
+    draft.add_agent(agent, cell_of<M>(body), body);
   }
 }
 /// The time of an episode of `seconds`, unless a level by hand says something else.

@@ -79,7 +79,7 @@ struct Levels {
       }
       k -= fixtures;
     }
-    box = static_of(get<typename M::Offcuts, Painted>(w, k));
+    box = static_of<M>(get<typename M::Offcuts, Painted>(w, k));
   }
   template <int32_t L::* kCount, class From, class To>
   using Copy = typename Copied<M, L, kCount, From, To>::type;

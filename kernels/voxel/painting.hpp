@@ -116,9 +116,11 @@ GE_FN void unite_all(Pieces<T>& pieces) {
   }
 }
 
+template <class M>
 GE_FN Static static_of(const Painted& piece) {
   Static box = {};
-  for (int k = 0; k < 3; ++k) box.low[k] = float(piece.low[k]), box.high[k] = float(piece.high[k]);
+  geometry::put(box.low, corner_of<M>(cell(piece.low)));
+  geometry::put(box.high, corner_of<M>(cell(piece.high)));
   box.colour = piece.colour, box.shown = piece.shown;
   return box;
 }

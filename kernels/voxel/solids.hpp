@@ -26,18 +26,27 @@ GE_FN Solid box_between(Vec3 low, Vec3 high, uint32_t colour) {
 GE_FN Solid solid_of(const Static& box) {
   return box_between(geometry::vec(box.low), geometry::vec(box.high), box.colour);
 }
+/// In a game with `kKerb` only so much of a wall is drawn, so that one sees over it [m].
+template <class M>
+GE_FN Solid static_solid(Static box) {
+  if constexpr (requires { M::kKerb; })
+    if (box.low[2] > 0.0f) box.high[2] = min(box.high[2], box.low[2] + M::kKerb);
+  return solid_of(box);
+}
+template <class M>
 GE_FN Solid solid_of(const Mark& mark) {
   constexpr float kThick = 0.05f;  // [m]
-  const Vec3 low = corner_of(cell(mark.low)), high = corner_of(cell(mark.high));
+  const Vec3 low = corner_of<M>(cell(mark.low)), high = corner_of<M>(cell(mark.high));
   const uint32_t colour = mark.kind == kLavaMark  ? kRed
                           : mark.kind == kPadMark ? kLightGreen
                                                   : kDarkGrey;
   return box_between(low, {high.x, high.y, low.z + kThick}, colour);
 }
+template <class M>
 GE_FN Solid solid_of(const Crate& crate, const Look& look) {
   const FormOf form = form_of(look.form);
-  return cameras::solid(form.shape, geometry::vec(form.drawn), middle_of(cell(crate.cell)),
-                        look.colour);
+  return cameras::solid(form.shape, geometry::vec(form.drawn),
+                        middle_of<M>(cell(crate.cell)) - Vec3{0.0f, 0.0f, form.sunk}, look.colour);
 }
 /// A carried crate, which its carrier sees too.
 GE_FN Solid carried_solid(const Body& body, const Look& look) {
@@ -51,10 +60,11 @@ GE_FN Solid carried_solid(const Body& body, const Look& look) {
 struct DiamondForm {
   float radius, height, lift;
 };
+template <class M>
 GE_FN Solid solid_of(const Diamond& diamond, const DiamondForm& form, bool lower) {
   const float z = form.lift - (lower ? form.height : 0.0f);
   return cameras::solid(geometry::kCone, {form.radius, form.radius, 0.5f * form.height},
-                        corner_of(cell(diamond.cell)) + Vec3{0.5f, 0.5f, z}, diamond.colour,
+                        corner_of<M>(cell(diamond.cell)) + Vec3{0.5f, 0.5f, z}, diamond.colour,
                         lower ? geometry::Quat{0.0f, 1.0f, 0.0f, 0.0f} : cameras::upright());
 }
 GE_FN Solid body_solid(const Body& body, int agent) {
@@ -110,7 +120,7 @@ template <class M>
 GE_FN Solid crate_solid(const WorldOf<M>& w, int row) {
   const Crate crate = get<typename M::Crates, Crate>(w, row);
   const Look look = look_of<M>(w, row);
-  if (crate.carrier == kEmpty) return solid_of(crate, look);
+  if (crate.carrier == kEmpty) return solid_of<M>(crate, look);
   return carried_solid(get<typename M::Agents, Body>(w, crate.carrier), look);
 }
 template <class M>
@@ -122,17 +132,17 @@ template <class M>
 GE_FN void make_solid(const WorldOf<M>& w, int i, Solid& solid) {
   const Which which = which_solid<M>(w, i);
   if (which.part == Part::statics)
-    solid = solid_of(get<typename M::Statics, Static>(w, which.row));
+    solid = static_solid<M>(get<typename M::Statics, Static>(w, which.row));
   else if (which.part == Part::crates)
     solid = crate_solid<M>(w, which.row);
   else if (which.part == Part::agents)
     solid = agent_solid<M>(w, which.row, which.second);
   if constexpr (kExists<typename M::Marks>)
-    if (which.part == Part::marks) solid = solid_of(get<typename M::Marks, Mark>(w, which.row));
+    if (which.part == Part::marks) solid = solid_of<M>(get<typename M::Marks, Mark>(w, which.row));
   if constexpr (kExists<typename M::Diamonds>)
     if (which.part == Part::diamonds)
-      solid = solid_of(get<typename M::Diamonds, Diamond>(w, which.row), M::diamond_form(),
-                       which.second);
+      solid = solid_of<M>(get<typename M::Diamonds, Diamond>(w, which.row), M::diamond_form(),
+                          which.second);
 }
 
 /// Solids of a world, all that can be seen.

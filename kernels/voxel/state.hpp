@@ -73,7 +73,7 @@ struct Pen {
 /// Where a crate is drawn.
 template <class M>
 GE_FN Vec3 centre_of(const WorldOf<M>& w, const Crate& crate) {
-  if (crate.carrier == kEmpty) return middle_of(cell(crate.cell));
+  if (crate.carrier == kEmpty) return middle_of<M>(cell(crate.cell));
   return spot_of(eyes_of(get<typename M::Agents, Body>(w, crate.carrier)), kCarriedBelow);
 }
 
@@ -125,15 +125,15 @@ GE_FN void show_things(const WorldOf<M>& w, FloatRow& row, const Squad& squad, i
           const Diamond diamond = get<typename M::Diamonds, Diamond>(w, k);
           const bool bad = M::kDiamondColours && diamond.colour == kRed;
           pen.put(bad ? -float(diamond.left) : float(diamond.left));
-          pen.put(corner_of(cell(diamond.cell)));
+          pen.put(corner_of<M>(cell(diamond.cell)));
         });
   if constexpr (kExists<typename M::Marks>)
     first = show_table<typename M::Marks>(w, row, squad, first, kMarkColumns, [&](Pen& pen, int k) {
       const Mark mark = get<typename M::Marks, Mark>(w, k);
       pen.put(1.0f);
       pen.put(float(mark.kind));
-      pen.put(corner_of(cell(mark.low)));
-      pen.put(corner_of(cell(mark.high)));
+      pen.put(corner_of<M>(cell(mark.low)));
+      pen.put(corner_of<M>(cell(mark.high)));
     });
   first =
       show_table<typename M::Statics>(w, row, squad, first, kStaticColumns, [&](Pen& pen, int k) {

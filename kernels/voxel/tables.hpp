@@ -1,8 +1,8 @@
 // Components and tables of voxel worlds: an agent's body and hands, static boxes, crates that can
 // be carried, diamonds, marks. Knows no game; a game composes its agents' table of these and more.
 //
-// Frame: z is up, right-handed, metres; a cell is the cube of side 1 with integer corners, named by
-// its lowest corner. Yaw 0 looks along +y, positive yaw turns left (counter-clockwise from above).
+// Frame: z is up, right-handed, metres; a cell is a cube of side 1 (in some games 2) with whole
+// corners, named by its lowest corner. Yaw 0 looks along +y, positive yaw turns left (counter-clockwise from above).
 #pragma once
 
 #include "engine/graph/graph.hpp"
@@ -93,7 +93,15 @@ struct Static {
   }
 };
 
-enum Form : int32_t { kCrateForm, kBlockForm, kBallForm, kPillForm, kDrumForm, kForms };
+enum Form : int32_t {
+  kCrateForm,
+  kBlockForm,
+  kBallForm,
+  kPillForm,
+  kDrumForm,
+  kForms,        // of things to carry
+  kPushForm = 8  // a box to push, in a cell of 2 m
+};
 
 /// A box that can be carried. While it is carried its cell is where it was lifted.
 struct Crate {
@@ -239,20 +247,34 @@ GE_FN Cell cell(const int32_t (&at)[3]) {
 GE_FN void put(int32_t (&to)[3], const Cell& at) {
   to[0] = at.x, to[1] = at.y, to[2] = at.z;
 }
+/// Side of the cells of a game [m]: `kCellSide` of its model, or 1.
+template <class M>
+consteval float side_of_cells() {
+  if constexpr (requires { M::kCellSide; })
+    return M::kCellSide;
+  else
+    return 1.0f;
+}
+template <class M>
 GE_FN Cell cell_of(Vec3 point) {
+  constexpr float kScale = 1.0f / side_of_cells<M>();
   const auto within = [](float x) {
-    return to_int(clamp(floor(x), float(-kFarthestCell), float(kFarthestCell)));
+    return to_int(clamp(floor(x * kScale), float(-kFarthestCell), float(kFarthestCell)));
   };
   return {within(point.x), within(point.y), within(point.z)};
 }
 GE_FN Cell above(Cell at, int32_t by = 1) {
   return {at.x, at.y, at.z + by};
 }
+template <class M>
 GE_FN Vec3 corner_of(const Cell& at) {
-  return {float(at.x), float(at.y), float(at.z)};
+  constexpr float kSide = side_of_cells<M>();
+  return {float(at.x) * kSide, float(at.y) * kSide, float(at.z) * kSide};
 }
+template <class M>
 GE_FN Vec3 middle_of(const Cell& at) {
-  return corner_of(at) + Vec3{0.5f, 0.5f, 0.5f};
+  constexpr float kHalf = 0.5f * side_of_cells<M>();
+  return corner_of<M>(at) + Vec3{kHalf, kHalf, kHalf};
 }
 
 }  // namespace ge::voxel

@@ -76,7 +76,7 @@ struct Texts {
     std::string agents;
     for (int k = 0; k < team_size<M>(w); ++k) {
       const auto body = get<typename M::Agents, Body>(w, k);
-      const Cell at = cell_of(body);
+      const Cell at = cell_of<M>(body);
       const Vec3 ahead = eyes_of(body).turn.y;
       const bool along_y = abs(ahead.y) >= abs(ahead.x);
       map.put(at.x, at.y, along_y ? (ahead.y > 0 ? '^' : 'v') : (ahead.x > 0 ? '>' : '<'));

@@ -18,7 +18,7 @@ struct Deeds {
 };
 GE_FN void collect_at(const Yard& yard, int agent, const DiamondRows& diamonds, Harvest& harvest,
                       voxel::Timer& timer, Deeds& deeds) {
-  const voxel::Cell at = voxel::cell_of(yard.bodies.get(agent));
+  const voxel::Cell at = voxel::cell_of<Game>(yard.bodies.get(agent));
   const int row = voxel::take_diamond<Game>(yard.w, at, diamonds);
   if (row == voxel::kEmpty) return;
   const uint32_t bit = 1u << agent;

@@ -27,7 +27,7 @@ struct Rules {
   /// Applies the marks and the diamond of an agent's cell; returns its new score.
   static GE_FN Score enter_cell(const Yard& yard, int agent, Score score,
                                 const DiamondRows& diamonds, Deeds& deeds) {
-    const voxel::Cell at = voxel::cell_of(yard.bodies.get(agent));
+    const voxel::Cell at = voxel::cell_of<G>(yard.bodies.get(agent));
     const uint32_t bit = 1u << agent;
     score.at_exit = voxel::is_marked<G>(yard.w, at, voxel::kPadMark) ? 1 : 0;
     if (score.at_exit > score.reached_exit) {

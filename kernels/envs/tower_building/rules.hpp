@@ -84,8 +84,9 @@ GE_FN void play(const World<Game::Schema>& w, voxel::Timer& timer, Tower& tower,
   voxel::return_fallen(yard);
   for (int agent = 0; agent < p.agent_count; ++agent) {
     const Score before = scores.get(agent);
-    const bool visits = (hands.get(agent).crate != voxel::kEmpty) &&
-                        voxel::zone_at<Game>(w, voxel::cell_of(bodies.get(agent))) != voxel::kEmpty;
+    const bool visits =
+        (hands.get(agent).crate != voxel::kEmpty) &&
+        voxel::zone_at<Game>(w, voxel::cell_of<Game>(bodies.get(agent))) != voxel::kEmpty;
     const uint32_t bit = 1u << agent;
     if (before.picked != 0) deeds.pick &= ~bit;
     if (visits && before.visited == 0) deeds.visit |= bit;
