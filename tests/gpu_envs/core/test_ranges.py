@@ -150,7 +150,7 @@ BAD_PARAMETERS = [
     ({"velocities": gpu_envs.choice([0, 1])}, "'velocities' cannot differ by world"),
     ({"masse": [1, 2, 3, 4]}, "did you mean 'mass'"),
     ({"varies": ("masse",)}, "'masse'"),
-    ({"varies": ("velocities",)}, "unknown parameter 'velocities'; these may differ by world"),
+    ({"varies": ("velocities",)}, "'velocities' has one value for all worlds"),
     ({"varies": "mass"}, "varies must be a list"),
     ({"varies": (3,)}, "varies must have names"),
     ({"varies": 7}, "varies must be a list"),
