@@ -50,7 +50,7 @@ struct Bench {
 // ---- symmetries
 
 using Canonical = std::array<uint64_t, 4>;
-/// The same for levels that are each other's image.
+/// The least of a level's eight images: equal for levels that are turned or mirrored copies.
 Canonical canonical(const Position& position) {
   Canonical least;
   least.fill(~uint64_t{0});

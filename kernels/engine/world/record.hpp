@@ -401,7 +401,7 @@ template <class Tables, int B, class Params>
 GE_FN constexpr int64_t block_bytes(const Params& params) {
   return round_up(bytes_in_block<Tables>(params) * B, 64);
 }
-/// Bytes of the columns that lie aside (is_aside), of B worlds: a multiple of 64, as a block is.
+/// Bytes of what a block of B worlds keeps outside of it (is_aside): a multiple of 64, as blocks.
 template <class Tables, int B, class Params>
 GE_FN constexpr int64_t aside_bytes(const Params& params) {
   return round_up((record_bytes<Tables>(params) - bytes_in_block<Tables>(params)) * B, 64);

@@ -54,7 +54,7 @@ struct LevelAssets {
   Asset<Level> levels;
 };
 
-/// As long as 500,000 levels.
+/// Most bytes of a text of levels: about 500,000 of them.
 inline constexpr size_t kMostText = size_t{64} << 20;
 
 inline std::vector<Level> own_levels(const LevelSettings& s, AssetMaker& make) {

@@ -38,7 +38,7 @@ GE_FN constexpr int next_to(int cell, int way) {
   return cell + (way == 0 ? -kSide : way == 1 ? kSide : way == 2 ? -1 : 1);
 }
 
-/// As it stands in the bank, in words with the lowest byte first.
+/// A level of the bank in 16 bytes: two words for its walls, two for what else is there.
 struct Level {
   uint32_t walls[2];
   uint32_t things[2];
