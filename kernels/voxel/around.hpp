@@ -1,9 +1,10 @@
-// The obstacles near a body's path: standing crates, other agents, columns, static boxes. Found once
-// per step by the bounds of the path, then visited in this order, by rows.
+// The obstacles near a body's path: standing crates, other agents, columns, fences, static boxes.
+// Found once per step by the bounds of the path, then visited in this order, by rows.
 #pragma once
 
 #include "voxel/body.hpp"
 #include "voxel/columns.hpp"
+#include "voxel/fences.hpp"
 #include "voxel/forms.hpp"
 #include "voxel/rounded.hpp"
 
@@ -12,7 +13,7 @@ namespace ge::voxel {
 /// Rows of a table, by bits.
 template <int kRows>
 struct RowSet {
-  static constexpr int kWords = (kRows + 31) / 32;
+  static constexpr int kWords = kRows > 0 ? (kRows + 31) / 32 : 1;
   uint32_t words[kWords] = {};
 
   GE_FN void add(int row) { words[row >> 5] |= 1u << (row & 31); }
@@ -41,6 +42,9 @@ GE_FN Rounded rounded(int x, int y, int height) {
   const float half = 0.5f * float(height);
   return {{float(x) + 0.5f, float(y) + 0.5f, kGround + half}, {0.5f, 0.5f, half + kCore}, kRadius};
 }
+GE_FN Turned rounded(const Fence& fence) {
+  return {{fence.at, fence.half + Vec3{0.0f, 0.0f, kCore}, kRadius}, fence.along};
+}
 GE_FN Rounded rounded(const Body& other) {
   return {geometry::vec(other.position), {0.0f, 0.0f, 2.0f * kCore}, 2.0f * kRadius};
 }
@@ -62,6 +66,7 @@ struct Around {
   RowSet<M::Statics::capacity> statics = {};
   RowSet<M::Crates::capacity> crates = {};
   RowSet<M::Agents::capacity> agents = {};
+  RowSet<fence_room<M>()> fences = {};
   ColumnRange columns = {};
 
   GE_FN Around(const WorldOf<M>& world, const BodyRows<M>& all, int me, const Reach& reach)
@@ -72,7 +77,15 @@ struct Around {
       const Static box = static_at(row);
       if (reach.meets(geometry::vec(box.low), geometry::vec(box.high))) statics.add(row);
     }
-    const int crate_count = row_count<typename M::Crates>(w);
+    if constexpr (HasFences<M>) {
+      const int fence_count = row_count<typename M::Fences>(w);
+      for (int row = 0; row < fence_count; ++row) {
+        const Fence fence = M::fence(w, row);
+        const Vec3 half = half_bounds(fence);
+        if (reach.meets(fence.at - half, fence.at + half)) fences.add(row);
+      }
+    }
+    const int crate_count = count_of<typename M::Crates>(w);
     for (int row = 0; row < crate_count; ++row) {
       const Crate crate = crate_at(row);
       const Cell at = cell(crate.cell);
@@ -87,21 +100,28 @@ struct Around {
     }
   }
 
-  /// Calls f(shape) for each shape that the middle of this agent's body must stay out of. Columns
-  /// and statics come last: an agent that puts a box into its own cell, or is sent home to where others stand,
-  /// may end in these for a while, and never in a wall or a floor.
+  /// Calls f(shape) for each shape that the middle of this agent's body must stay out of. Columns,
+  /// fences and statics come last: an agent that puts a box into its own cell, or is sent home to
+  /// where others stand, may end in these for a while, and never in a wall or a floor.
   template <class F>
   GE_FN void visit(const F& f) const {
-    crates.visit([&](int row) { f(rounded<M>(crate_at(row), form_at<M>(w, row))); });
+    if constexpr (kExists<typename M::Crates>)
+      crates.visit([&](int row) { f(rounded<M>(crate_at(row), form_at<M>(w, row))); });
     agents.visit([&](int row) { f(rounded(bodies.get(row))); });
     if constexpr (kHasColumns<M>)
       visit_columns<M>(w, columns, [&](int x, int y, int height) { f(rounded(x, y, height)); });
+    if constexpr (HasFences<M>) fences.visit([&](int row) { f(rounded(M::fence(w, row))); });
     statics.visit([&](int row) { f(rounded(static_at(row))); });
   }
 
  private:
   GE_FN Static static_at(int row) const { return get<typename M::Statics, Static>(w, row); }
-  GE_FN Crate crate_at(int row) const { return get<typename M::Crates, Crate>(w, row); }
+  GE_FN Crate crate_at([[maybe_unused]] int row) const {
+    if constexpr (kExists<typename M::Crates>)
+      return get<typename M::Crates, Crate>(w, row);
+    else
+      return {{0, 0, 0}, kEmpty};
+  }
 };
 
 }  // namespace ge::voxel

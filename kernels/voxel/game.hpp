@@ -58,6 +58,13 @@ struct PlayersOf : Agents<kMostAgents, Act, Body, Hands, Home, Own...> {
   static GE_FN constexpr int count(const P& params) { return params.agent_count; }
 };
 
+/// The same without hands, where there is nothing to carry.
+template <class P, class... Own>
+struct WalkersOf : Agents<kMostAgents, Act, Body, Home, Own...> {
+  static constexpr const char* name = "agents";
+  static GE_FN constexpr int count(const P& params) { return params.agent_count; }
+};
+
 /// The schema of a game without its `tables`. S: settings, P: parameters, V: those that may differ
 /// by world, O: options, A: agents. The namespace of S and P has `P resolve_settings(S&)`,
 /// `const char* problem_of(const V&, const P&)` and `O read_layout(text, params)`.

@@ -27,21 +27,10 @@ GE_FN void count(const Draft<M>& draft, auto& level) {
   level.boxes = draft.crates, level.diamonds = draft.diamonds;
 }
 
-namespace detail {
-template <class T>
-struct ComponentsOf {
-  using type = typename T::components;
-};
-template <>
-struct ComponentsOf<NoTable> {
-  using type = Types<>;
-};
-}  // namespace detail
-
 /// Stages that copy the rows of From to To. The field kCount of L, a component of one row, says how
 /// many there are.
 template <class M, class L, int32_t L::* kCount, class From, class To,
-          class Cs = typename detail::ComponentsOf<From>::type>
+          class Cs = typename From::components>
 struct Copied;
 template <class M, class L, int32_t L::* kCount, class From, class To, class... Cs>
 struct Copied<M, L, kCount, From, To, Types<Cs...>> {

@@ -2,7 +2,7 @@
 // is a point that moves among these, each grown by the moving one's segment and radius.
 //
 // Three closed forms: along z, across (x and y), and the depth of a point inside. Each tests one
-// shape; callers visit many shapes in one order.
+// shape; callers visit many shapes in one order. A Turned one does so in its own frame.
 #pragma once
 
 #include "geometry/vectors.hpp"
@@ -132,6 +132,39 @@ GE_FN Depth depth_of(const Rounded& r, Vec3 p) {
   if (beyond.x == least) return {r.radius - least, {copysign(1.0f, from.x), 0.0f, 0.0f}};
   if (beyond.y == least) return {r.radius - least, {0.0f, copysign(1.0f, from.y), 0.0f}};
   return {r.radius - least, {0.0f, 0.0f, copysign(1.0f, from.z)}};
+}
+
+// ---- turned about z
+
+/// Its x axis points along `along`, of length 1.
+struct Turned : Rounded {
+  Flat along;
+
+  GE_FN Flat into(Flat v) const { return {dot(v, along), v.y * along.x - v.x * along.y}; }
+  GE_FN Flat back(Flat v) const {
+    return {v.x * along.x - v.y * along.y, v.x * along.y + v.y * along.x};
+  }
+  /// A point in the frame that is not turned, and has the same middle.
+  GE_FN Vec3 into(Vec3 p) const {
+    const Flat from = into(Flat{p.x - at.x, p.y - at.y});
+    return {at.x + from.x, at.y + from.y, p.z};
+  }
+  GE_FN const Rounded& upright() const { return *this; }
+};
+GE_FN Flat beside(const Turned& r, Vec3 p) {
+  return r.back(beside(r.upright(), r.into(p)));
+}
+GE_FN float cap(const Turned& r, Vec3 p) {
+  return cap(r.upright(), r.into(p));
+}
+GE_FN Meeting meet(const Turned& r, Vec3 p, Flat way, float slack) {
+  const Meeting met = meet(r.upright(), r.into(p), r.into(way), slack);
+  return {met.time, r.back(met.normal)};
+}
+GE_FN Depth depth_of(const Turned& r, Vec3 p) {
+  const Depth inside = depth_of(r.upright(), r.into(p));
+  const Flat out = r.back({inside.out.x, inside.out.y});
+  return {inside.depth, {out.x, out.y, inside.out.z}};
 }
 
 }  // namespace ge::voxel

@@ -4,6 +4,7 @@
 #include "cameras/draw.hpp"
 #include "voxel/body.hpp"
 #include "voxel/colours.hpp"
+#include "voxel/fences.hpp"
 #include "voxel/hands.hpp"
 #include "voxel/hills.hpp"
 #include "voxel/timing.hpp"
@@ -56,16 +57,20 @@ GE_FN Solid carried_solid(const Body& body, const Look& look) {
                         spot_of(eyes_of(body), kCarriedBelow), look.colour, turn_of(body));
 }
 /// Two cones that share their base, each `height` high. `lift` is the height of the middle of the
-/// upper one in its cell.
+/// upper one above the floor.
 struct DiamondForm {
   float radius, height, lift;
 };
-template <class M>
-GE_FN Solid solid_of(const Diamond& diamond, const DiamondForm& form, bool lower) {
+GE_FN Solid diamond_cone(const DiamondForm& form, Vec3 floor, uint32_t colour, bool lower) {
   const float z = form.lift - (lower ? form.height : 0.0f);
   return cameras::solid(geometry::kCone, {form.radius, form.radius, 0.5f * form.height},
-                        corner_of<M>(cell(diamond.cell)) + Vec3{0.5f, 0.5f, z}, diamond.colour,
+                        floor + Vec3{0.0f, 0.0f, z}, colour,
                         lower ? geometry::Quat{0.0f, 1.0f, 0.0f, 0.0f} : cameras::upright());
+}
+template <class M>
+GE_FN Solid solid_of(const Diamond& diamond, const DiamondForm& form, bool lower) {
+  const Vec3 floor = corner_of<M>(cell(diamond.cell)) + Vec3{0.5f, 0.5f, 0.0f};
+  return diamond_cone(form, floor, diamond.colour, lower);
 }
 GE_FN Solid body_solid(const Body& body, int agent) {
   return cameras::solid(geometry::kPill, {0.35f, 0.35f, 0.36f},
@@ -79,9 +84,22 @@ GE_FN Solid eyes_solid(const Body& body, int agent) {
                         kDarkNavy, turn_of(body), agent);
 }
 
-// ---- all of a world: statics, marks, boxes, two cones a diamond, body and eyes an agent
+// ---- all of a world: statics, marks, boxes, two cones a diamond, things of the game's own, body and
+// eyes an agent
 
-enum class Part { statics, marks, crates, diamonds, agents };
+/// Things that one game alone has, in a model with `int own_count(w)`, `bool is_own_seen(w, k)` and
+/// `Solid own_solid(w, k)`.
+template <class M>
+concept HasOwnSolids = requires(const WorldOf<M>& w) { M::own_solid(w, 0); };
+template <class M>
+GE_FN int own_count([[maybe_unused]] const WorldOf<M>& w) {
+  if constexpr (HasOwnSolids<M>)
+    return M::own_count(w);
+  else
+    return 0;
+}
+
+enum class Part { statics, marks, crates, diamonds, own, agents };
 /// Which of them number i is: a row, and of two of a row the second or the first.
 struct Which {
   Part part;
@@ -91,7 +109,7 @@ struct Which {
 template <class M>
 GE_FN int solid_count(const WorldOf<M>& w) {
   return count_of<typename M::Statics>(w) + count_of<typename M::Marks>(w) +
-         count_of<typename M::Crates>(w) + 2 * count_of<typename M::Diamonds>(w) +
+         count_of<typename M::Crates>(w) + 2 * count_of<typename M::Diamonds>(w) + own_count<M>(w) +
          2 * team_size<M>(w);
 }
 template <class M>
@@ -103,9 +121,10 @@ GE_FN Which which_solid(const WorldOf<M>& w, int i) {
   if (i < statics) return {Part::statics, i, false};
   if ((i -= statics) < marks) return {Part::marks, i, false};
   if ((i -= marks) < crates) return {Part::crates, i, false};
-  const bool second = ((i -= crates) & 1) != 0;
-  if (i < cones) return {Part::diamonds, i / 2, second};
-  return {Part::agents, (i - cones) / 2, second};
+  if ((i -= crates) < cones) return {Part::diamonds, i / 2, (i & 1) != 0};
+  if ((i -= cones) < own_count<M>(w)) return {Part::own, i, false};
+  i -= own_count<M>(w);
+  return {Part::agents, i / 2, (i & 1) != 0};
 }
 template <class M>
 GE_FN bool is_seen(const WorldOf<M>& w, int i) {
@@ -114,6 +133,8 @@ GE_FN bool is_seen(const WorldOf<M>& w, int i) {
   if constexpr (kExists<typename M::Diamonds>)
     if (which.part == Part::diamonds)
       return get<typename M::Diamonds, Diamond>(w, which.row).left != 0;
+  if constexpr (HasOwnSolids<M>)
+    if (which.part == Part::own) return M::is_own_seen(w, which.row);
   return true;
 }
 template <class M>
@@ -133,16 +154,18 @@ GE_FN void make_solid(const WorldOf<M>& w, int i, Solid& solid) {
   const Which which = which_solid<M>(w, i);
   if (which.part == Part::statics)
     solid = static_solid<M>(get<typename M::Statics, Static>(w, which.row));
-  else if (which.part == Part::crates)
-    solid = crate_solid<M>(w, which.row);
   else if (which.part == Part::agents)
     solid = agent_solid<M>(w, which.row, which.second);
+  if constexpr (kExists<typename M::Crates>)
+    if (which.part == Part::crates) solid = crate_solid<M>(w, which.row);
   if constexpr (kExists<typename M::Marks>)
     if (which.part == Part::marks) solid = solid_of<M>(get<typename M::Marks, Mark>(w, which.row));
   if constexpr (kExists<typename M::Diamonds>)
     if (which.part == Part::diamonds)
       solid = solid_of<M>(get<typename M::Diamonds, Diamond>(w, which.row), M::diamond_form(),
                           which.second);
+  if constexpr (HasOwnSolids<M>)
+    if (which.part == Part::own) solid = M::own_solid(w, which.row);
 }
 
 /// Solids of a world, all that can be seen.
@@ -152,15 +175,23 @@ struct Solids : List<N, Solid> {
   static constexpr bool scratch = true;
 };
 
-/// Hills need no row of solids.
-template <class M, bool = HasHills<M>>
-struct FixedSolids {};
+/// Hills and fences need no row of solids.
 template <class M>
-struct FixedSolids<M, true> {
+struct FixedSolids {};
+template <HasHills M>
+struct FixedSolids<M> {
   static constexpr int kFixed = M::Hills::capacity;
   static GE_FN int fixed_count(const WorldOf<M>& w) { return row_count<typename M::Hills>(w); }
   static GE_FN Solid fixed(const WorldOf<M>& w, int k) {
     return solid_of(get<typename M::Hills, Hill>(w, k), M::hill_colour(w));
+  }
+};
+template <HasFences M>
+struct FixedSolids<M> {
+  static constexpr int kFixed = M::Shown::capacity;
+  static GE_FN int fixed_count(const WorldOf<M>& w) { return row_count<typename M::Shown>(w); }
+  static GE_FN Solid fixed(const WorldOf<M>& w, int k) {
+    return M::piece(w, get<typename M::Shown, Piece>(w, k).number);
   }
 };
 /// An agent's picture: the world from its eyes, and how much of the episode is left.
@@ -182,9 +213,23 @@ struct Picture : Image {
     return params.picture.form;
   }
 };
+/// Stages that find which pieces of fences are seen; nothing in a game without.
+template <class M>
+struct ShowFences {
+  using type = Stages<>;
+};
+template <HasFences M>
+struct ShowFences<M> {
+  static GE_FN int count(const WorldOf<M>& w) { return M::piece_count(w); }
+  static GE_FN bool is_seen(const WorldOf<M>& w, int k) { return M::is_piece_seen(w, k); }
+  static GE_FN void note(const WorldOf<M>&, int k, Piece& piece) { piece.number = k; }
+  using type = Stages<Emit<&count, &is_seen, &note, typename M::Shown>>;
+};
 /// The stages that draw what every agent sees.
 template <class M>
-using DrawSights = Stages<Emit<&solid_count<M>, &is_seen<M>, &make_solid<M>, typename M::Solids>,
-                          Observe<&cameras::draw<Sight<M>, WorldOf<M>>>>;
+using DrawSights =
+    chain<typename ShowFences<M>::type,
+          Stages<Emit<&solid_count<M>, &is_seen<M>, &make_solid<M>, typename M::Solids>,
+                 Observe<&cameras::draw<Sight<M>, WorldOf<M>>>>>;
 
 }  // namespace ge::voxel

@@ -191,6 +191,7 @@ struct Fields : Fixed<N, Mark> {
 
 /// A table that a game does without: it has no rows.
 struct NoTable {
+  using components = Types<>;
   static constexpr int capacity = 0;
 };
 template <class T>
@@ -205,8 +206,8 @@ GE_FN int count_of(const W& w) {
 
 /// A game describes itself to the stages here by a model:
 ///
-///   Schema, Agents, Statics, Crates   its schema, and tables of the components above
-///   Marks, Diamonds                   the same, or NoTable
+///   Schema, Agents, Statics           its schema, and tables of the components above
+///   Crates, Marks, Diamonds           the same, or NoTable
 ///   diamond_form()                    a DiamondForm (solids.hpp), where it has diamonds
 ///
 /// Its parameters derive from Params (settings.hpp). Room (game.hpp) has the tables of a size.

@@ -74,7 +74,7 @@ GE_FN void accelerate(Body& body, const Act& act) {
 template <class A>
 GE_FN float rise(const A& around, Vec3 at, float way) {
   float free = way;
-  around.visit([&](const Rounded& r) {
+  around.visit([&](const auto& r) {
     const float round = cap(r, at), under = r.at.z - r.half.z - round - at.z;
     if ((round >= 0.0f) & (under > -kPress)) free = min(free, max(under, 0.0f));
   });
@@ -91,7 +91,7 @@ struct Ground {
 template <class A>
 GE_FN Ground ground_below(const A& around, Vec3 at, float way) {
   Ground ground = {at.z - way, -1.0f, 1.0f, {0.0f, 0.0f}};
-  around.visit([&](const Rounded& r) {
+  around.visit([&](const auto& r) {
     const float round = cap(r, at), top = r.at.z + r.half.z + round;
     // A surface whose top the body has already passed holds nothing up: the body stands beside it.
     if ((round < 0.0f) | (at.z < top - kPress) | (top < ground.z)) return;
@@ -107,7 +107,7 @@ GE_FN bool slide(const A& around, Vec3& at, Flat way, int slides) {
   bool met = false;
   for (int k = 0; k < slides; ++k) {
     Meeting first = {2.0f, {0.0f, 0.0f}};
-    around.visit([&](Rounded r) {
+    around.visit([&](auto r) {
       // A body that touches the top of something lower by the skin is free of it.
       r.radius += kSkin;
       const Meeting now = meet(r, at, way, kSlack + kSkin);
@@ -147,7 +147,7 @@ template <class A>
 GE_FN void push_out(const A& around, Vec3& at) {
   for (int k = 0; k < kPushes; ++k) {
     bool moved = false;
-    around.visit([&](const Rounded& r) {
+    around.visit([&](const auto& r) {
       const Depth inside = depth_of(r, at);
       if (inside.depth <= kPress) return;
       at += inside.out * inside.depth;
