@@ -12,6 +12,8 @@
 //     static GE_FN Solid fixed(const W& w, int k);       // a table of the world: behind all others
 //     static GE_FN Hills hills(const W& w);              // a field of columns, if there is one,
 //     static GE_FN int height(const W& w, int x, int y); // and the cells of each
+//     static constexpr int kTurns = 2;                   // where many boxes are turned about z by
+//     static GE_FN Turn turn(int k);                     // one of few angles: these
 //   };
 //   using Observe = Stages<For<&count, &make, Solids>, ge::Observe<&cameras::draw<View, W>>>;
 //
@@ -45,39 +47,87 @@ GE_FN int bar_rows(int rows) {
   return rows < 108 ? 1 : (rows + 36) / 72;
 }
 
+/// A turn about z. Boxes that have a turn of their View in common are as cheap as those along the
+/// axes: rays are turned once for all of them.
+struct Turn {
+  float cosine, sine;
+
+  template <class F>
+  GE_FN Vector<F> into(const Vector<F>& v) const {
+    return {v.x * cosine + v.y * sine, v.y * cosine - v.x * sine, v.z};
+  }
+  template <class F>
+  GE_FN Vector<F> back(const Vector<F>& v) const {
+    return {v.x * cosine - v.y * sine, v.x * sine + v.y * cosine, v.z};
+  }
+};
+
 namespace detail {
+
+template <class View>
+consteval int turn_count() {
+  if constexpr (requires { View::kTurns; })
+    return View::kTurns;
+  else
+    return 0;
+}
 
 /// A solid, prepared for rays from one eye.
 struct Target {
   Placed placed;
-  Vec3 low, high;  // of a box along the axes, from the eye
+  Vec3 low, high;  // of a box in a frame, from the eye
   uint32_t colour;
-  bool along_axes;
+  int32_t frame;  // 0: along the axes, k: turned by turn k - 1 of the View, -1: any other solid
 };
+template <class View>
 GE_FN Target target_of(const Solid& solid, const Eye& eye) {
   const Placed p = placed(solid);
-  const bool along =
-      (p.shape == kBox) & (p.turn.x.x == 1.0f) & (p.turn.y.y == 1.0f) & (p.turn.z.z == 1.0f);
-  return {p, (p.at - p.half) - eye.at, (p.at + p.half) - eye.at, solid.colour, along};
+  const bool upright = (p.shape == kBox) & (p.turn.z.z == 1.0f);
+  if constexpr (turn_count<View>() > 0) {
+    GE_NO_UNROLL
+    for (int k = 0; k < turn_count<View>(); ++k) {
+      constexpr float kAlike = 1.0f - 1e-6f;
+      const Turn turn = View::turn(k);
+      if (!(upright & (p.turn.x.x * turn.cosine + p.turn.x.y * turn.sine > kAlike))) continue;
+      const Vec3 middle = turn.into(p.at - eye.at);
+      return {p, middle - p.half, middle + p.half, solid.colour, k + 1};
+    }
+  }
+  const bool along = upright & (p.turn.x.x == 1.0f) & (p.turn.y.y == 1.0f);
+  return {p, (p.at - p.half) - eye.at, (p.at + p.half) - eye.at, solid.colour, along ? 0 : -1};
 }
 
 /// Rays side by side, and the nearest hit of each.
+template <class View>
 struct Casting {
+  static constexpr int kTurns = turn_count<View>();
   Vecs direction{}, inverse{};
-  Floats distance{};  // kFar: nothing
+  Vecs turned[kTurns > 0 ? kTurns : 1];  // inverses in the frames of turns
+  Floats distance{};                     // kFar: nothing
   Floats number{};    // the row of the solid, as a float; -1: none
   Floats axis{};      // across which a face of hills was met
 
   GE_FN void begin(const Vecs& along) {
     direction = along;
     inverse = inverses(along);
+    GE_UNROLL
+    for (int k = 0; k < kTurns; ++k) turned[k] = inverses(View::turn(k).into(along));
     distance = spread(kFar);
     number = spread(-1.0f);
   }
+  /// Of the frame of a box.
+  GE_FN Vecs inverse_in(int frame) const {
+    if constexpr (kTurns > 0) {
+      GE_UNROLL
+      for (int k = 0; k < kTurns; ++k)
+        if (frame == k + 1) return turned[k];
+    }
+    return inverse;
+  }
   GE_FN void meet(const Target& t, Vec3 eye, int row) {
     Floats hit;
-    if (t.along_axes)
-      hit = hit_along_axes(inverse, t.low, t.high, distance);
+    if (t.frame >= 0)
+      hit = hit_along_axes(inverse_in(t.frame), t.low, t.high, distance);
     else if (is_scaled(t.placed))
       hit = hit_scaled(Rays<Floats>{eye, direction}, t.placed, distance);
     else
@@ -97,8 +147,14 @@ struct Casting {
   }
 };
 
-GE_FN Vecs normal_of(const Target& t, const Casting& cast, Vec3 eye) {
-  if (t.along_axes) return normal_along_axes(cast.inverse, t.low, t.high);
+template <class View>
+GE_FN Vecs normal_of(const Target& t, const Casting<View>& cast, Vec3 eye) {
+  if (t.frame >= 0) {
+    const Vecs normal = normal_along_axes(cast.inverse_in(t.frame), t.low, t.high);
+    if constexpr (turn_count<View>() > 0)
+      if (t.frame > 0) return View::turn(t.frame - 1).back(normal);
+    return normal;
+  }
   const Vecs point = cast.direction * cast.distance + eye;
   return is_scaled(t.placed) ? normal_of_scaled(t.placed, point) : normal_at(t.placed, point);
 }
@@ -130,7 +186,8 @@ struct Scene {
   int supersample;
 };
 
-GE_FN Vecs lit_colours(const Scene& scene, const Casting& cast, const Surface& surface) {
+template <class View>
+GE_FN Vecs lit_colours(const Scene& scene, const Casting<View>& cast, const Surface& surface) {
   const Lit<Floats> light =
       lit(scene.light, scene.lamp, cast.direction * cast.distance, surface.normal);
   const Floats none = spread(0.0f), one = spread(1.0f);
@@ -175,6 +232,7 @@ consteval int fixed_room() {
 template <class View, class W>
 class Drawing {
   using SolidTable = typename View::Solids;
+  using Casting = detail::Casting<View>;
 
  public:
   GE_FN Drawing(const W& w, const Canvas& canvas, const detail::Scene& scene, int viewer)
@@ -285,7 +343,7 @@ class Drawing {
       const uint32_t columns = ~(left | right >> 1) & ((1u << across) - 1u);
       const uint32_t rows = ~(above | below >> 1) & ((1u << down) - 1u);
       if (columns == 0 || rows == 0) continue;
-      kept.found[kept.count++] = {detail::target_of(solid, scene_.eye), columns, rows, row};
+      kept.found[kept.count++] = {detail::target_of<View>(solid, scene_.eye), columns, rows, row};
     }
   }
 
@@ -325,7 +383,7 @@ class Drawing {
         uint32_t bits = is_listed ? shown.listed[first / 32] : listed(shown.edges, first);
         for (; bits != 0; bits &= bits - 1u) {
           const int row = first + lowest_bit(bits);
-          f(detail::target_of(solid_at(row), scene_.eye), row);
+          f(detail::target_of<View>(solid_at(row), scene_.eye), row);
         }
       }
     } else {
@@ -360,7 +418,7 @@ class Drawing {
     }
   }
   GE_FN void draw_pack(const Spot& spot, const Shown& shown) const {
-    detail::Casting cast;
+    Casting cast;
     const int n = scene_.supersample;
     const bool colours = canvas_.wants(kColours);
     const bool others = canvas_.wants(kDepths) || canvas_.wants(kSegments);
@@ -388,7 +446,7 @@ class Drawing {
                         detail::in_bytes(sum.z), spot.count);
   }
   /// Through a place within pixels, in halves of a pixel from their upper left corners.
-  GE_FN void meet_all(detail::Casting& cast, const Spot& spot, float right, float down,
+  GE_FN void meet_all(Casting& cast, const Spot& spot, float right, float down,
                       const Shown& shown) const {
     cast.begin(
         directions(scene_.eye, scene_.lens, across(spot, right), float(2 * spot.row) + down));
@@ -401,7 +459,7 @@ class Drawing {
   static GE_FN Floats across(const Spot& spot, float right) {
     return lane_numbers() * 2.0f + (float(2 * spot.column) + right);
   }
-  GE_FN void put_others(const detail::Casting& cast, const Spot& spot) const {
+  GE_FN void put_others(const Casting& cast, const Spot& spot) const {
     const auto seen = cast.number >= 0.0f;
     if (canvas_.wants(kDepths))
       canvas_.put_depths(spot.row, spot.column, select(seen, cast.distance, spread(0.0f)),
@@ -409,7 +467,7 @@ class Drawing {
     if (canvas_.wants(kSegments))
       canvas_.put_segments(spot.row, spot.column, cast.number + 1.0f, spot.count);
   }
-  GE_FN Vecs colours_of(const detail::Casting& cast, const Shown& shown) const {
+  GE_FN Vecs colours_of(const Casting& cast, const Shown& shown) const {
     detail::Surface surface;
     surface.clear();
     const auto show = [&](const detail::Target& target, const Mask& where) GE_LAMBDA {
@@ -419,7 +477,7 @@ class Drawing {
       // Every lane its own.
       const int row = to_int(lane(cast.number, 0));
       if ((row >= 0) & (row < count_))
-        show(detail::target_of(solid_at(row), scene_.eye), cast.number >= 0.0f);
+        show(detail::target_of<View>(solid_at(row), scene_.eye), cast.number >= 0.0f);
     } else {
       each_target(shown, [&](const detail::Target& target, int row) GE_LAMBDA {
         const auto here = cast.number == float(row);

@@ -11,6 +11,8 @@
 //   static GE_FN bool is_piece_seen(const W& w, int k);
 //   static GE_FN cameras::Solid piece(const W& w, int k);
 //   using Shown = voxel::Shown<1764>;
+//   static constexpr int kTurns = 2;                     // angles other than the axes' at which
+//   static GE_FN cameras::Turn turn(int k);              // they stand
 #pragma once
 
 #include "voxel/rounded.hpp"

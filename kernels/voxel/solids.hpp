@@ -193,6 +193,8 @@ struct FixedSolids<M> {
   static GE_FN Solid fixed(const WorldOf<M>& w, int k) {
     return M::piece(w, get<typename M::Shown, Piece>(w, k).number);
   }
+  static constexpr int kTurns = M::kTurns;
+  static GE_FN cameras::Turn turn(int k) { return M::turn(k); }
 };
 /// An agent's picture: the world from its eyes, and how much of the episode is left.
 template <class M>

@@ -106,7 +106,7 @@ struct Link {
   uint8_t cell;
   static constexpr auto describe() { return fields(field("cell", &Link::cell, "a cell")); }
 };
-/// Of which walls somebody may see a piece, by bits.
+/// Walls of a maze at most: none on the edges of the tree.
 inline constexpr int kWallRows = kInnerEdges - (kMostCells - 1) + kOuterEdges;
 
 struct Walls : List<kWallRows, Wall> {
@@ -130,6 +130,19 @@ struct Deck : Fixed<kMostCells, Link> {
   static constexpr bool scratch = true;
 };
 
+/// Which walls somebody may see (gaze.hpp).
+struct Bits {
+  uint32_t word;
+  static constexpr auto describe() {
+    return fields(field("word", &Bits::word, "32 rows of walls, a bit each"));
+  }
+};
+inline constexpr int kSeenWords = (kWallRows + 31) / 32;
+struct Seen : Fixed<kSeenWords, Bits> {
+  static constexpr const char* name = "seen";
+  static constexpr bool scratch = true;
+};
+
 // ---- what is drawn: a wall, its skirting, its patches
 
 inline constexpr int kPiecesOfWall = 2 + kPatches;
@@ -142,11 +155,15 @@ GE_FN bool has_piece(const Wall& wall, int piece) {
   return piece < kPatchPiece || wall.colours[piece - kPatchPiece] != 0;
 }
 GE_FN cameras::Solid turned_box(Vec3 half, Vec3 at, int way, uint32_t colour) {
-  // By 90, 150 and 30 degrees about z.
-  constexpr float kCos[] = {0x1.6a09e6p-1f, 0x1.0907dcp-2f, 0x1.ee8dd4p-1f};
-  constexpr float kSin[] = {0x1.6a09e6p-1f, 0x1.ee8dd4p-1f, 0x1.0907dcp-2f};
-  const int turn = way < kOwnWays ? way : way - kOwnWays;
-  return cameras::solid(geometry::kBox, half, at, colour, {kCos[turn], 0.0f, 0.0f, kSin[turn]});
+  if (way % kOwnWays == 0) return cameras::solid(geometry::kBox, {half.y, half.x, half.z}, at, colour);
+  // Half of 30 degrees, to the left or right; a box looks the same from behind.
+  constexpr float kCos = 0x1.ee8dd4p-1f, kSin = 0x1.0907dcp-2f;
+  return cameras::solid(geometry::kBox, half, at, colour,
+                        {kCos, 0.0f, 0.0f, way % kOwnWays == 1 ? -kSin : kSin});
+}
+/// Of the walls that do not stand along y.
+GE_FN cameras::Turn wall_turn(int k) {
+  return {0.5f * kRoot3, k == 0 ? -0.5f : 0.5f};
 }
 GE_FN cameras::Solid piece_of(const Wall& wall, const Maze& maze, int piece) {
   constexpr float kPatch = 0.2625f, kApart = 0.525f;  // half of its side; between middles [m]
@@ -158,7 +175,9 @@ GE_FN cameras::Solid piece_of(const Wall& wall, const Maze& maze, int piece) {
                       {fence.at.x, fence.at.y, high}, wall.way, maze.skirt_colour);
   }
   const int k = piece - kPatchPiece;
-  const float aside = (k & 1) != 0 ? kApart : 0.0f, up = (k & 2) != 0 ? kApart : 0.0f;
+  // Aside to the same end of a wall, from whichever cell it is named.
+  const float end = wall.way < kOwnWays ? -kApart : kApart;
+  const float aside = (k & 1) != 0 ? end : 0.0f, up = (k & 2) != 0 ? kApart : 0.0f;
   const float depth = fence.half.y * (1.5f + 1.2f * (1.0f / 256.0f) * float(wall.depths[k]));
   return turned_box({kPatch, depth, kPatch},
                     {fence.at.x + fence.along.x * aside, fence.at.y + fence.along.y * aside,
@@ -189,6 +208,8 @@ struct MazeTables {
   using Fences = Walls;
   using Shown = voxel::Shown<kWallRows * kPiecesOfWall>;
   using Solids = voxel::Solids<1 + kOwn + 2 * voxel::kMostAgents>;
+  static constexpr int kTurns = 2;
+  static GE_FN cameras::Turn turn(int k) { return wall_turn(k); }
 
   template <class W>
   static GE_FN voxel::Fence fence(const W& w, int row) {
@@ -200,7 +221,9 @@ struct MazeTables {
   }
   template <class W>
   static GE_FN bool is_piece_seen(const W& w, int k) {
-    return has_piece(get<Walls, Wall>(w, k / kPiecesOfWall), k % kPiecesOfWall);
+    const int row = k / kPiecesOfWall;
+    const bool seen = (get<Seen, Bits>(w, row / 32).word >> (row & 31) & 1u) != 0;
+    return seen && has_piece(get<Walls, Wall>(w, row), k % kPiecesOfWall);
   }
   template <class W>
   static GE_FN cameras::Solid piece(const W& w, int k) {
@@ -318,23 +341,29 @@ struct NewMaze {
 
 // ---- agents
 
-/// Agents of a world stand on a circle, off the middle of a cell by half a metre along x and y.
-inline constexpr float kOff = 0.5f;  // [m]
+/// The direction of an agent on the circle where its team begins, from +y on clockwise.
 template <class W>
-GE_FN Vec3 place_on_circle(const W& w, const Hex& cell, float radius, int agent) {
+GE_FN float angle_of(const W& w, int agent) {
   constexpr float kTwoPi = 0x1.921fb6p+2f;
-  float sine, cosine;
-  sincos_bounded(kTwoPi * float(agent) / float(w.params().agent_count), sine, cosine);
-  return middle_of(cell) + Vec3{kOff + radius * cosine, kOff + radius * sine, 0.0f};
+  return kTwoPi * float(agent) / float(w.params().agent_count);
 }
-/// Drops an agent at a place where an episode begins.
+/// Drops an agent onto a circle around a cell, whose middle is half a metre off that of the cell
+/// along x and y; `height` is that of the middle of its body.
 template <class M>
-GE_FN void begin_at(Vec3 place, float yaw, voxel::Body& body, voxel::Home& home) {
-  constexpr float kDrop = 1.75f;  // [m]
-  body = {};
-  geometry::put(body.position, place + Vec3{0.0f, 0.0f, kDrop});
+GE_FN void begin_at(const voxel::WorldOf<M>& w, const Hex& cell, float radius, float height,
+                    float yaw, int agent, const voxel::BodyRows<M>& bodies,
+                    const Rows<typename M::Agents, voxel::Home>& homes) {
+  constexpr float kOff = 0.5f;  // [m]
+  float sine, cosine;
+  sincos_bounded(angle_of(w, agent), sine, cosine);
+  const Vec3 at = middle_of(cell) + Vec3{kOff + radius * sine, kOff + radius * cosine, 0.0f};
+  voxel::Body body = {};
+  geometry::put(body.position, at + Vec3{0.0f, 0.0f, height});
   body.yaw = yaw;
-  voxel::put(home.cell, voxel::cell_of<M>(place));
+  bodies.set(agent, body);
+  voxel::Home home = {};
+  voxel::put(home.cell, voxel::cell_of<M>(at));
+  homes.set(agent, home);
 }
 /// Those who have climbed over the walls, from each other's heads, and fallen off the floor.
 template <class M>

@@ -5,10 +5,12 @@
 //   ends        4 steps after it was found, or when the time is up
 //   rules from  Megaverse (Petrenko, Wijmans, Shacklett, Koltun, ICML 2021)
 //
-// Parts: maze.hpp and its hexagons (what a maze is), show.hpp (text, picture). How bodies move and
+// Parts: maze.hpp and its hexagons (what a maze is), gaze.hpp (which walls cameras try), show.hpp
+// (text, picture). How bodies move and
 // see is that of all voxel games: kernels/voxel.
 #pragma once
 
+#include "envs/hex/gaze.hpp"
 #include "envs/hex/show.hpp"
 #include "voxel/keys.hpp"
 #include "voxel/pay.hpp"
@@ -82,7 +84,8 @@ struct Game : MazeTables<2> {
     using Varied = hex_explore::Varied;
     using Action = voxel::Act;
     using Agent = Players;
-    using tables = Types<Agents, Statics, Fences, Task, RawWalls, Edges, Groups, Deck, Shown, Solids>;
+    using tables = Types<Agents, Statics, Fences, Task, RawWalls, Edges, Groups, Deck,
+                         Plan, Queue, Seen, Shown, Solids>;
     static constexpr Tuning tuning = voxel::kTuning;
     static Params resolve(Settings& settings) { return resolve_settings(settings); }
     static const char* problem(const Varied& varied, const Params&) { return maze_problem(varied); }
@@ -120,18 +123,14 @@ GE_FN Hex choose_start(const Maze& maze, const Hex& target, const Rows<Deck, Lin
 GE_FN void make_level(const World<Game::Schema>& w, const Maze& maze, Target& target,
                       voxel::Timer& timer, Rows<Deck, Link> deck, Rows<Players, voxel::Body> bodies,
                       Rows<Players, voxel::Home> homes) {
-  constexpr float kRadius = 1.0f, kTwoPi = 0x1.921fb6p+2f;
+  constexpr float kRadius = 1.0f, kHeight = 1.85f, kTwoPi = 0x1.921fb6p+2f;  // [m]
   const int cells = NewMaze<Game>::shuffle(w, maze, deck);
   const Draw d = draw<"hex_target">(w, 0);
   target.cell = deck.get(int(d.below(0, uint32_t(cells)))).cell;
   const Hex start = choose_start(maze, hex_of(target.cell), deck, cells);
   for (int agent = 0; agent < w.params().agent_count; ++agent) {
-    voxel::Body body;
-    voxel::Home home;
     const float yaw = (draw<"hex_agents">(w, agent).uniform(0) - 0.5f) * kTwoPi;
-    begin_at<Game>(place_on_circle(w, start, kRadius, agent), yaw, body, home);
-    bodies.set(agent, body);
-    homes.set(agent, home);
+    begin_at<Game>(w, start, kRadius, kHeight, yaw, agent, bodies, homes);
   }
   timer = voxel::timer_of(w.varied().episode_seconds);
 }
@@ -198,7 +197,7 @@ struct Environment {
   using RewardParts = Parts;
   using Reset = chain<typename NewMaze<Game>::type, Stages<EachWorld<&make_level>>>;
   using Step = Stages<EachWorld<&voxel::move_agents<Game>>, EachWorld<&play>>;
-  using Observe = chain<voxel::DrawSights<Game>, Stages<ObserveState<&State::show>>>;
+  using Observe = chain<Stages<EachWorld<&Gaze<Game>::look>>, voxel::DrawSights<Game>, Stages<ObserveState<&State::show>>>;
   static constexpr Card card{.doc = "Find the violet diamond in a maze of hexagonal cells.",
                              .agents = "agent_count",
                              .render_fps = voxel::kStepsPerSecond};

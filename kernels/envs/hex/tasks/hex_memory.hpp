@@ -6,10 +6,11 @@
 //   ends        5 steps after the last one that matches, or when the time is up
 //   rules from  Megaverse (Petrenko, Wijmans, Shacklett, Koltun, ICML 2021)
 //
-// Parts: maze.hpp and its hexagons (what a maze is), things.hpp (what lies in it), show.hpp (text,
-// picture). How bodies move and see is that of all voxel games: kernels/voxel.
+// Parts: maze.hpp and its hexagons (what a maze is), things.hpp (what lies in it), gaze.hpp (which
+// walls cameras try), show.hpp (text, picture). How bodies move and see is that of all voxel games: kernels/voxel.
 #pragma once
 
+#include "envs/hex/gaze.hpp"
 #include "envs/hex/show.hpp"
 #include "envs/hex/things.hpp"
 #include "voxel/keys.hpp"
@@ -102,7 +103,7 @@ struct Game : MazeTables<kSolidsOfThing * (1 + kMostThings)> {
     using Action = voxel::Act;
     using Agent = Players;
     using tables = Types<Agents, Statics, Fences, Things, Task, RawWalls, Edges, Groups, Deck,
-                         RawThings, Shown, Solids>;
+                         RawThings, Plan, Queue, Seen, Shown, Solids>;
     static constexpr Tuning tuning = voxel::kTuning;
     static Params resolve(Settings& settings) { return resolve_settings(settings); }
     static const char* problem(const Varied& varied, const Params&) { return problem_of(varied); }
@@ -138,7 +139,7 @@ GE_FN void make_level(const World<Game::Schema>& w, const Maze& maze, Looks& loo
                       Harvest& harvest, voxel::Timer& timer, Rows<Deck, Link> deck,
                       Rows<RawThings, Thing> things, Rows<Players, voxel::Body> bodies,
                       Rows<Players, voxel::Home> homes) {
-  constexpr float kRadius = 1.5f, kTwoPi = 0x1.921fb6p+2f;
+  constexpr float kRadius = 1.5f, kHeight = 2.2f, kHalfTurn = 0x1.921fb6p+1f;
   const Varied v = w.varied();
   const Draw d = draw<"hex_things">(w, 0);
   looks = draw_looks(d);
@@ -160,14 +161,9 @@ GE_FN void make_level(const World<Game::Schema>& w, const Maze& maze, Looks& loo
     ++row;
   }
   for (int agent = 0; agent < w.params().agent_count; ++agent) {
-    voxel::Body body;
-    voxel::Home home;
-    // Towards the middle, from -pi to pi.
-    const float turn = kTwoPi * float(agent) / float(w.params().agent_count) + 0.25f * kTwoPi;
-    begin_at<Game>(place_on_circle(w, {0, 0}, kRadius, agent),
-                   select(turn > 0.5f * kTwoPi, turn - kTwoPi, turn), body, home);
-    bodies.set(agent, body);
-    homes.set(agent, home);
+    // Towards the middle.
+    begin_at<Game>(w, {0, 0}, kRadius, kHeight, kHalfTurn - angle_of(w, agent), agent, bodies,
+                   homes);
   }
   timer = voxel::timer_of(v.episode_seconds + v.thing_seconds * float(harvest.good_left));
 }
@@ -179,17 +175,23 @@ using NewThings = typename voxel::Copied<Game, Harvest, &Harvest::things, RawThi
 struct Taken {
   int32_t good[voxel::kMostAgents] = {}, bad[voxel::kMostAgents] = {};
 };
-/// Takes all things near an agent who stands on the floor, not in the air.
+/// Takes all things near an agent: in the air it takes none, nor those that were put two cells of a
+/// metre away or more.
 GE_FN void take(const W& w, const voxel::Body& body, const Rows<Things, Thing>& things,
                 int32_t& good, int32_t& bad) {
   constexpr float kNear = 1.0f;  // [m]
   const Vec3 place = voxel::place_of(body);
-  if (!((place.z >= 0.0f) & (place.z < 1.0f))) return;
+  const voxel::Cell cell = voxel::cell_of<Game>(body);
+  if (cell.z != 0) return;
   const Looks looks = get<Looks>(w);
   for (int row = 0; row < row_count<Things>(w); ++row) {
     Thing thing = things.get(row);
+    const voxel::Cell put = voxel::cell_of<Game>(Vec3{thing.at[0], thing.at[1], 0.0f});
+    const bool beside = (max(put.x, cell.x) - min(put.x, cell.x) <= 1) &
+                        (max(put.y, cell.y) - min(put.y, cell.y) <= 1);
     const Vec3 away = copy_of(looks, thing).at - place;
-    if (thing.left == 0 || !(geometry::dot(away, away) < kNear * kNear)) continue;
+    const bool near = geometry::dot(away, away) < kNear * kNear;
+    if (!(beside & near & (thing.left != 0))) continue;
     thing.left = 0;
     things.set(row, thing);
     good += thing.good, bad += 1 - thing.good;
@@ -266,7 +268,7 @@ struct Environment {
   using RewardParts = Parts;
   using Reset = chain<typename NewMaze<Game>::type, Stages<EachWorld<&make_level>>, NewThings>;
   using Step = Stages<EachWorld<&voxel::move_agents<Game>>, EachWorld<&play>>;
-  using Observe = chain<voxel::DrawSights<Game>, Stages<ObserveState<&State::show>>>;
+  using Observe = chain<Stages<EachWorld<&Gaze<Game>::look>>, voxel::DrawSights<Game>, Stages<ObserveState<&State::show>>>;
   static constexpr Card card{
       .doc = "Collect the things in a maze that look like the one in its middle.",
       .agents = "agent_count",
