@@ -110,8 +110,10 @@ struct Casting {
   GE_FN void begin(const Vecs& along) {
     direction = along;
     inverse = inverses(along);
-    GE_UNROLL
-    for (int k = 0; k < kTurns; ++k) turned[k] = inverses(View::turn(k).into(along));
+    if constexpr (kTurns > 0) {
+      GE_UNROLL
+      for (int k = 0; k < kTurns; ++k) turned[k] = inverses(View::turn(k).into(along));
+    }
     distance = spread(kFar);
     number = spread(-1.0f);
   }
