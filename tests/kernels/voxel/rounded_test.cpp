@@ -136,3 +136,70 @@ GE_TEST(shortest_ways_out_reach_the_surface) {
     }
   }
 }
+
+// ---- turned about z
+
+namespace {
+
+Turned turned_shape(Source& source) {
+  const float angle = source.between(-3, 3);
+  return {source.shape(), {std::cos(angle), std::sin(angle)}};
+}
+double distance_of_turned(const Turned& r, double x, double y, double z) {
+  const double dx = x - r.at.x, dy = y - r.at.y;
+  return distance(r, r.at.x + dx * r.along.x + dy * r.along.y,
+                  r.at.y + dy * r.along.x - dx * r.along.y, z);
+}
+
+}  // namespace
+
+GE_TEST(turned_shapes_are_met_where_small_steps_meet_them) {
+  Source source;
+  int met = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Turned r = turned_shape(source);
+    Vec3 from = source.point(3);
+    from.z = source.between(-1, 1);
+    const Flat way = {source.between(-4, 4), source.between(-4, 4)};
+    if (distance_of_turned(r, from.x, from.y, from.z) < 0) continue;
+    double first = 2, least = 1;
+    for (int k = 0; k <= kParts; ++k) {
+      const double t = double(k) / kParts;
+      const double now = distance_of_turned(r, from.x + way.x * t, from.y + way.y * t, from.z);
+      least = std::min(least, now);
+      if (now < 0) first = std::min(first, t);
+    }
+    if (std::fabs(least) < 1e-3) continue;
+    const Meeting meeting = meet(r, from, way, 0);
+    CHECK_EQ(meeting.time <= 1, first <= 1);
+    if (first > 1) continue;
+    ++met;
+    CHECK(std::fabs(meeting.time - first) <= 1.0 / kParts + 1e-3);
+    const double x = from.x + double(way.x) * meeting.time,
+                 y = from.y + double(way.y) * meeting.time;
+    CHECK(std::fabs(distance_of_turned(r, x, y, from.z)) < 1e-4);
+    CHECK(distance_of_turned(r, x + 1e-3 * meeting.normal.x, y + 1e-3 * meeting.normal.y, from.z) >
+          0);
+    CHECK(std::fabs(dot(meeting.normal, meeting.normal) - 1) < 1e-5f);
+    CHECK(dot(meeting.normal, way) < 0);
+  }
+  CHECK(met > kTrials / 20);
+}
+
+GE_TEST(turned_shapes_are_left_by_the_shortest_way_and_by_what_is_beside) {
+  Source source;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Turned r = turned_shape(source);
+    const Vec3 p = r.at + source.point(1.5f);
+    const Depth depth = depth_of(r, p);
+    const Vec3 out = p + depth.out * depth.depth;
+    CHECK(std::fabs(distance_of_turned(r, out.x, out.y, out.z)) < 1e-5);
+    CHECK(std::fabs(geometry::length(depth.out) - 1) < 1e-5f);
+    CHECK(std::fabs(cap(r, p) - cap(r.upright(), r.into(p))) == 0);
+    // From p, less what it is beside, the way down leads through the box proper.
+    const Flat aside = beside(r, p);
+    const double below =
+        distance_of_turned(r, p.x - double(aside.x), p.y - double(aside.y), r.at.z);
+    CHECK(below < 1e-5 - r.radius);
+  }
+}
