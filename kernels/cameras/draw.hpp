@@ -104,8 +104,8 @@ struct Casting {
   Vecs direction{}, inverse{};
   Vecs turned[kTurns > 0 ? kTurns : 1];  // inverses in the frames of turns
   Floats distance{};                     // kFar: nothing
-  Floats number{};    // the row of the solid, as a float; -1: none
-  Floats axis{};      // across which a face of hills was met
+  Floats number{};                       // the row of the solid, as a float; -1: none
+  Floats axis{};                         // across which a face of hills was met
 
   GE_FN void begin(const Vecs& along) {
     direction = along;
@@ -229,8 +229,7 @@ consteval int fixed_room() {
 }  // namespace detail
 
 /// Draws one part of one picture. Which solids a tile may show is found once: on lanes by all of a
-/// squad side by side, a bit for each of the first solids, and beyond these again for every pack of
-/// pixels; else for the whole part, and kept.
+/// squad side by side, a bit for each, else for the whole part, and kept.
 template <class View, class W>
 class Drawing {
   using SolidTable = typename View::Solids;
@@ -351,16 +350,42 @@ class Drawing {
 
   // ---- a tile
 
-  /// The solids that a tile may show: on lanes bits, of the first 32 kListed; else a prefix of
-  /// `of_tile`.
+  /// The solids that a tile may show: on lanes bits, by words of 32 rows; else a prefix of
+  /// `of_tile`. Every lane has all of a few words; of many, lane k of a squad has words k, k + 32,
+  /// ... and the others ask it. A lane alone has the first, and tries the rest of the rows again for
+  /// every pack of pixels.
   struct Shown {
     static constexpr int kWords = (kMost + 31) / 32;
-    static constexpr int kListed = !kOnLanes ? 1 : kWords < 4 ? kWords : 4;
-    static constexpr bool all = kListed == kWords;
+    static constexpr bool spread = kWords > 4;
+    static constexpr int kHeld = !kOnLanes ? 1 : spread ? (kWords + 31) / 32 : kWords;
     Edges edges;
-    uint32_t listed[kListed];
+    uint32_t held[kHeld];
     int count;
   };
+  GE_FN bool is_spread() const { return Shown::spread && canvas_.squad().size() > 1; }
+  GE_FN void list(Shown& shown) const {
+    GE_UNROLL
+    for (uint32_t& word : shown.held) word = 0;
+    const int words = is_spread() ? Shown::kWords : Shown::kHeld;
+    GE_NO_UNROLL
+    for (int k = 0; k < words && 32 * k < count_; ++k) {
+      const uint32_t word = listed(shown.edges, 32 * k);
+      const int at = is_spread() ? k / Squad::kLanes : k;
+      const bool mine = !is_spread() || canvas_.squad().lane() == k % Squad::kLanes;
+      GE_UNROLL
+      for (int i = 0; i < Shown::kHeld; ++i)
+        shown.held[i] = mine & (i == at) ? word : shown.held[i];
+    }
+  }
+  /// Word k, for all of a squad.
+  GE_FN uint32_t word_of(const Shown& shown, int k) const {
+    const int at = is_spread() ? k / Squad::kLanes : k;
+    if (at >= Shown::kHeld) return listed(shown.edges, 32 * k);
+    uint32_t word = 0;
+    GE_UNROLL
+    for (int i = 0; i < Shown::kHeld; ++i) word = i == at ? shown.held[i] : word;
+    return is_spread() ? canvas_.squad().from(word, k % Squad::kLanes) : word;
+  }
   /// Which of the solids `first`, ... a tile may show, a bit each.
   GE_FN uint32_t listed(const Edges& edges, int first) const {
     const Squad& squad = canvas_.squad();
@@ -380,10 +405,9 @@ class Drawing {
   template <class F>
   GE_FN void each_target(const Shown& shown, const F& f) const {
     if constexpr (kOnLanes) {
+      GE_NO_UNROLL
       for (int first = 0; first < count_; first += 32) {
-        const bool is_listed = Shown::all || first < 32 * Shown::kListed;
-        uint32_t bits = is_listed ? shown.listed[first / 32] : listed(shown.edges, first);
-        for (; bits != 0; bits &= bits - 1u) {
+        for (uint32_t bits = word_of(shown, first / 32); bits != 0; bits &= bits - 1u) {
           const int row = first + lowest_bit(bits);
           f(detail::target_of<View>(solid_at(row), scene_.eye), row);
         }
@@ -408,9 +432,7 @@ class Drawing {
 
   GE_FN void draw_tile(const Part& tile, int in_tile) const {
     Shown shown{edges_of(scene_.lens, tile), {}, in_tile};
-    if constexpr (kOnLanes)
-      for (int k = 0; k < Shown::kListed && 32 * k < count_; ++k)
-        shown.listed[k] = listed(shown.edges, 32 * k);
+    if constexpr (kOnLanes) list(shown);
     const Squad& squad = canvas_.squad();
     GE_NO_UNROLL
     for (int pack = squad.lane(); pack < kPacksOfTile; pack += squad.size()) {

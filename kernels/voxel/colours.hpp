@@ -36,12 +36,28 @@ GE_FN uint32_t object_colour(int k) {
 inline constexpr int kAnyColours = 22;
 /// A colour of the whole palette.
 GE_FN uint32_t any_colour(int k) {
-  constexpr uint32_t kColours[] = {
-      kYellow,          kGreen,          kLightGreen,      kBlue,           kLightBlue,
-      kDarkBlue,        kDarkNavy,       kOrange,          kGrey,           kDarkGrey,
-      kVeryDarkGrey,    kWhite,          kRed,             kLightOrange,    kViolet,
-      kLightPink,       kVeryLightYellow, kVeryLightGreen, kVeryLightBlue,  kVeryLightGrey,
-      kVeryLightViolet, kVeryLightOrange};
+  constexpr uint32_t kColours[] = {kYellow,
+                                   kGreen,
+                                   kLightGreen,
+                                   kBlue,
+                                   kLightBlue,
+                                   kDarkBlue,
+                                   kDarkNavy,
+                                   kOrange,
+                                   kGrey,
+                                   kDarkGrey,
+                                   kVeryDarkGrey,
+                                   kWhite,
+                                   kRed,
+                                   kLightOrange,
+                                   kViolet,
+                                   kLightPink,
+                                   kVeryLightYellow,
+                                   kVeryLightGreen,
+                                   kVeryLightBlue,
+                                   kVeryLightGrey,
+                                   kVeryLightViolet,
+                                   kVeryLightOrange};
   return kColours[k];
 }
 GE_FN uint32_t agent_colour(int agent) {

@@ -58,11 +58,11 @@ inline FieldInfo table_field(const char* name, int rows, int columns, const char
 template <class M>
 void append_thing_fields(std::vector<FieldInfo>& fields) {
   if constexpr (kExists<typename M::Crates>)
-    fields.push_back(
-        table_field("boxes", M::Crates::capacity, kBoxColumns<M>,
-                    kHasLooks<M> ? "1 where it exists, middle x, y, z, agent who carries it or -1, "
-                                   "form, red, green, blue, 1 if nobody can lift it"
-                                 : "1 where it exists, middle x, y, z, agent who carries it or -1"));
+    fields.push_back(table_field(
+        "boxes", M::Crates::capacity, kBoxColumns<M>,
+        kHasLooks<M> ? "1 where it exists, middle x, y, z, agent who carries it or -1, "
+                       "form, red, green, blue, 1 if nobody can lift it"
+                     : "1 where it exists, middle x, y, z, agent who carries it or -1"));
   if constexpr (kExists<typename M::Diamonds>)
     fields.push_back(table_field("diamonds", M::Diamonds::capacity, kDiamondColumns,
                                  M::kDiamondColours

@@ -54,8 +54,10 @@ struct Sightline {
 GE_FN Slopes slopes_of(const Sightline& sight, Flat middle, int way, float half, float deep) {
   constexpr float kNear = 1e-3f;  // [m]
   const Flat out = direction_of(way), along = {-out.y, out.x};
-  const Flat from = {middle.x + out.x * kInner - sight.at.x, middle.y + out.y * kInner - sight.at.y};
-  const auto seen = [&](Flat v) GE_LAMBDA { return Flat{dot(v, sight.right), dot(v, sight.ahead)}; };
+  const Flat from = {middle.x + out.x * kInner - sight.at.x,
+                     middle.y + out.y * kInner - sight.at.y};
+  const auto seen = [&](Flat v)
+                        GE_LAMBDA { return Flat{dot(v, sight.right), dot(v, sight.ahead)}; };
   const Flat centre = seen(from), a = seen(along) * half, b = seen(out) * deep;
   Slopes slopes = {1e9f, -1e9f};
   const auto take = [&](float slope) GE_LAMBDA {
@@ -187,9 +189,9 @@ class Gaze {
       if (!is_inside) return true;
     }
     const Slopes beyond =
-        is_inside ? whole
-                  : both(slopes_of(sight, centre, way, 0.5f * kSide + kEndOfWall, kEndOfWall),
-                         window);
+        is_inside
+            ? whole
+            : both(slopes_of(sight, centre, way, 0.5f * kSide + kEndOfWall, kEndOfWall), window);
     if (is_empty(beyond)) return true;
     const Hex next = beside(at, way);
     if (!is_in_field(next)) return wall != 0;

@@ -18,13 +18,14 @@ using voxel::Vec3;
 inline constexpr int kMostSide = 7, kAcross = 2 * kMostSide - 1;
 /// Numbers of cells, of all that fit into kAcross rows and columns: more than there are cells.
 inline constexpr int kNumbers = kAcross * kAcross;
-inline constexpr int kWays = 6, kOwnWays = 3;  // an edge within a field is way 0, 1 or 2 of one cell
+inline constexpr int kWays = 6,
+                     kOwnWays = 3;  // an edge within a field is way 0, 1 or 2 of one cell
 /// Of a field of the greatest side.
 inline constexpr int kMostCells = 3 * kMostSide * (kMostSide - 1) + 1;
 inline constexpr int kOuterEdges = 6 * (2 * kMostSide - 1);
 inline constexpr int kInnerEdges = (6 * kMostCells - kOuterEdges) / 2;
 
-inline constexpr float kSide = 3.5f;                    // length of an edge [m]
+inline constexpr float kSide = 3.5f;  // length of an edge [m]
 inline constexpr float kRoot3 = 0x1.bb67aep+0f;
 inline constexpr float kInner = 0.5f * kRoot3 * kSide;  // from a middle to an edge [m]
 

@@ -16,7 +16,7 @@
 
 namespace gpu_envs::envs::hex {
 
-inline constexpr int kPatches = 4;  // of a wall, at most
+inline constexpr int kPatches = 4;         // of a wall, at most
 inline constexpr float kThickness = 0.3f;  // of a wall [m]
 
 template <class S>
@@ -33,13 +33,8 @@ constexpr auto maze_fields() {
             "the maze does not need a passage")
           .within(0, 1)
           .from_reset(),
-      field("thinned_high", &S::thinned_high, "greatest such number")
-          .within(0, 1)
-          .from_reset(),
-      field("wall_low", &S::wall_low, "least height of walls")
-          .in("m")
-          .within(1.6, 5)
-          .from_reset(),
+      field("thinned_high", &S::thinned_high, "greatest such number").within(0, 1).from_reset(),
+      field("wall_low", &S::wall_low, "least height of walls").in("m").within(1.6, 5).from_reset(),
       field("wall_high", &S::wall_high, "greatest height of walls")
           .in("m")
           .within(1.6, 5)
@@ -84,22 +79,23 @@ struct Wall {
   uint8_t colours[kPatches];  // of voxel::any_colour, and 1; 0: there is none
   uint8_t depths[kPatches];   // by which a patch sticks out beyond the wall, in 256ths
   static constexpr auto describe() {
-    return fields(
-        field("cell", &Wall::cell, "cell that the wall bounds: 13 (u + 6) + v + 6")
-            .within(0, kNumbers - 1),
-        field("way", &Wall::way, "edge of that cell, counter-clockwise from +x")
-            .within(0, kWays - 1),
-        field("patch_colours", &Wall::colours, "colours of patches, from 1; 0: no patch")
-            .within(0, voxel::kAnyColours),
-        field("patch_depths", &Wall::depths,
-              "how far patches stick out, from 0, the least, to 255, the most")
-            .any_value());
+    return fields(field("cell", &Wall::cell, "cell that the wall bounds: 13 (u + 6) + v + 6")
+                      .within(0, kNumbers - 1),
+                  field("way", &Wall::way, "edge of that cell, counter-clockwise from +x")
+                      .within(0, kWays - 1),
+                  field("patch_colours", &Wall::colours, "colours of patches, from 1; 0: no patch")
+                      .within(0, voxel::kAnyColours),
+                  field("patch_depths", &Wall::depths,
+                        "how far patches stick out, from 0, the least, to 255, the most")
+                      .any_value());
   }
 };
 /// An edge of a maze that is made: cell x 3 + way.
 struct Edge {
   uint16_t number;
-  static constexpr auto describe() { return fields(field("number", &Edge::number, "3 cell + way")); }
+  static constexpr auto describe() {
+    return fields(field("number", &Edge::number, "3 cell + way"));
+  }
 };
 /// A cell: which one, or which one it is joined to.
 struct Link {
@@ -155,7 +151,8 @@ GE_FN bool has_piece(const Wall& wall, int piece) {
   return piece < kPatchPiece || wall.colours[piece - kPatchPiece] != 0;
 }
 GE_FN cameras::Solid turned_box(Vec3 half, Vec3 at, int way, uint32_t colour) {
-  if (way % kOwnWays == 0) return cameras::solid(geometry::kBox, {half.y, half.x, half.z}, at, colour);
+  if (way % kOwnWays == 0)
+    return cameras::solid(geometry::kBox, {half.y, half.x, half.z}, at, colour);
   // Half of 30 degrees, to the left or right; a box looks the same from behind.
   constexpr float kCos = 0x1.ee8dd4p-1f, kSin = 0x1.0907dcp-2f;
   return cameras::solid(geometry::kBox, half, at, colour,
@@ -278,8 +275,7 @@ struct NewMaze {
     const auto v = w.varied();
     const int count = list_edges(maze.side, edges);
     for (int cell = 0; cell < kNumbers; ++cell) groups.set(cell, {uint8_t(cell)});
-    const float thinned =
-        drawn(v.thinned_low, v.thinned_high, draw<"hex_shares">(w, 0).uniform(0));
+    const float thinned = drawn(v.thinned_low, v.thinned_high, draw<"hex_shares">(w, 0).uniform(0));
     for (int k = 0; k < count; ++k) {
       const Draw d = draw<"hex_edges">(w, k);
       const int other = k + int(d.below(0, uint32_t(count - k)));
@@ -300,8 +296,7 @@ struct NewMaze {
   }
   static GE_FN void draw_patches(const W& w, const Maze& maze, Rows<RawWalls, Wall> walls) {
     const auto v = w.varied();
-    const float share =
-        drawn(v.landmark_low, v.landmark_high, draw<"hex_shares">(w, 0).uniform(1));
+    const float share = drawn(v.landmark_low, v.landmark_high, draw<"hex_shares">(w, 0).uniform(1));
     for (int row = 0; row < min(maze.walls, kWallRows); ++row) {
       const Draw d = draw<"hex_landmarks">(w, row);
       if (!(d.uniform(0) < share)) continue;
@@ -333,10 +328,9 @@ struct NewMaze {
   static GE_FN void lay_floor(const W& w, int, voxel::Static& floor) {
     floor = floor_of(get<Maze>(w));
   }
-  using type =
-      chain<Stages<EachWorld<&draw_numbers>, EachWorld<&carve>, EachWorld<&draw_patches>,
-                   For<1, &lay_floor, typename M::Statics>>,
-            typename voxel::Copied<M, Maze, &Maze::walls, RawWalls, Walls>::type>;
+  using type = chain<Stages<EachWorld<&draw_numbers>, EachWorld<&carve>, EachWorld<&draw_patches>,
+                            For<1, &lay_floor, typename M::Statics>>,
+                     typename voxel::Copied<M, Maze, &Maze::walls, RawWalls, Walls>::type>;
 };
 
 // ---- agents

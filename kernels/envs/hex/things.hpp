@@ -29,10 +29,10 @@ struct Looks {
 struct Harvest {
   int32_t good_left, things;
   static constexpr auto describe() {
-    return fields(field("good_left", &Harvest::good_left, "things that match and are left")
-                      .within(0, kMostThings),
-                  field("thing_count", &Harvest::things, "things at the start")
-                      .within(0, kMostThings));
+    return fields(
+        field("good_left", &Harvest::good_left, "things that match and are left")
+            .within(0, kMostThings),
+        field("thing_count", &Harvest::things, "things at the start").within(0, kMostThings));
   }
 };
 struct Thing {

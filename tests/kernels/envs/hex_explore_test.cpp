@@ -72,7 +72,8 @@ GE_TEST(walls_of_every_direction_stop_a_body_beside_them) {
     const double angle = way * 1.0471976;
     const float x = float(std::cos(angle)), y = float(std::sin(angle));
     // Yaw 0 looks along +y.
-    maze.stand(1.2f * x, 1.2f * y, 0, float(angle - kHalfPi > 3.2 ? angle - 5 * kHalfPi : angle - kHalfPi));
+    maze.stand(1.2f * x, 1.2f * y, 0,
+               float(angle - kHalfPi > 3.2 ? angle - 5 * kHalfPi : angle - kHalfPi));
     maze.act("f", 12);
     const double along = maze.at(0, 0) * double(x) + maze.at(0, 1) * double(y);
     const double aside = maze.at(0, 1) * double(x) - maze.at(0, 0) * double(y);
@@ -80,8 +81,8 @@ GE_TEST(walls_of_every_direction_stop_a_body_beside_them) {
     check_near("aside", aside, 0, 1e-3);
     // Slides along at an angle, as close as before.
     maze.act("fl", 2);
-    check_near("distance from the wall", kInner - (maze.at(0, 0) * double(x) + maze.at(0, 1) * double(y)),
-               0.15 + 0.33, 1e-3);
+    check_near("distance from the wall",
+               kInner - (maze.at(0, 0) * double(x) + maze.at(0, 1) * double(y)), 0.15 + 0.33, 1e-3);
     CHECK(std::fabs(maze.at(0, 1) * double(x) - maze.at(0, 0) * double(y)) > 0.15);
   }
 }

@@ -84,8 +84,8 @@ struct Game : MazeTables<2> {
     using Varied = hex_explore::Varied;
     using Action = voxel::Act;
     using Agent = Players;
-    using tables = Types<Agents, Statics, Fences, Task, RawWalls, Edges, Groups, Deck,
-                         Plan, Queue, Seen, Shown, Solids>;
+    using tables = Types<Agents, Statics, Fences, Task, RawWalls, Edges, Groups, Deck, Plan, Queue,
+                         Seen, Shown, Solids>;
     static constexpr Tuning tuning = voxel::kTuning;
     static Params resolve(Settings& settings) { return resolve_settings(settings); }
     static const char* problem(const Varied& varied, const Params&) { return maze_problem(varied); }
@@ -197,7 +197,8 @@ struct Environment {
   using RewardParts = Parts;
   using Reset = chain<typename NewMaze<Game>::type, Stages<EachWorld<&make_level>>>;
   using Step = Stages<EachWorld<&voxel::move_agents<Game>>, EachWorld<&play>>;
-  using Observe = chain<Stages<EachWorld<&Gaze<Game>::look>>, voxel::DrawSights<Game>, Stages<ObserveState<&State::show>>>;
+  using Observe = chain<Stages<EachWorld<&Gaze<Game>::look>>, voxel::DrawSights<Game>,
+                        Stages<ObserveState<&State::show>>>;
   static constexpr Card card{.doc = "Find the violet diamond in a maze of hexagonal cells.",
                              .agents = "agent_count",
                              .render_fps = voxel::kStepsPerSecond};

@@ -268,7 +268,8 @@ struct Environment {
   using RewardParts = Parts;
   using Reset = chain<typename NewMaze<Game>::type, Stages<EachWorld<&make_level>>, NewThings>;
   using Step = Stages<EachWorld<&voxel::move_agents<Game>>, EachWorld<&play>>;
-  using Observe = chain<Stages<EachWorld<&Gaze<Game>::look>>, voxel::DrawSights<Game>, Stages<ObserveState<&State::show>>>;
+  using Observe = chain<Stages<EachWorld<&Gaze<Game>::look>>, voxel::DrawSights<Game>,
+                        Stages<ObserveState<&State::show>>>;
   static constexpr Card card{
       .doc = "Collect the things in a maze that look like the one in its middle.",
       .agents = "agent_count",
