@@ -117,7 +117,7 @@ struct Casting {
     distance = spread(kFar);
     number = spread(-1.0f);
   }
-  /// Of the frame of a box.
+  /// Inverses in the frame of a box.
   GE_FN Vecs inverse_in(int frame) const {
     if constexpr (kTurns > 0) {
       GE_UNROLL

@@ -26,6 +26,13 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("ObstaclesEasy-v0", {"height_high": [3, 5]}, "more boxes than the simulator.*world 1"),
     ("ObstaclesHard-v0", {"height_high": 5}, "more boxes than the simulator has room for"),
     ("ObstaclesHard-v0", {"lava_low": 10, "lava_high": 9}, "lava_low is above lava_high"),
+    ("HexExplore-v0", {"side_high": [2, 8]}, "'side_high' must be a whole number from 2 to 7"),
+    ("HexExplore-v0", {"side_low": [7, 3], "side_high": 4}, "side_low is above side_high"),
+    ("HexExplore-v0", {"thinned_low": 0.5}, "thinned_low is above thinned_high"),
+    ("HexExplore-v0", {"wall_low": 3.0}, "wall_low is above wall_high"),
+    ("HexMemory-v0", {"landmark_low": [0.1, 0.4]}, "landmark_low is above.*world 1"),
+    ("HexMemory-v0", {"thing_low": 0.46}, "thing_low is above thing_high"),
+    ("HexMemory-v0", {"thing_high": [0.3, 0.6]}, "'thing_high' must be"),
 ]
 
 

@@ -49,8 +49,8 @@ struct Sightline {
   float widest;  // slope to the sides of its picture
 };
 
-/// The slopes between which a rectangle is seen, `half` long and `deep` deep around an edge of a cell,
-/// and a little more; empty where it is behind.
+/// The slopes between which a rectangle around an edge of a cell is seen, and a little more; empty
+/// where it is behind. `half` and `deep`: half of its length and depth.
 GE_FN Slopes slopes_of(const Sightline& sight, Flat middle, int way, float half, float deep) {
   constexpr float kNear = 1e-3f;  // [m]
   const Flat out = direction_of(way), along = {-out.y, out.x};
@@ -119,7 +119,7 @@ class Gaze {
   static GE_FN bool is_in_field(const Hex& at) {
     return (at.u < kMostSide) & (-at.u < kMostSide) & (at.v < kMostSide) & (-at.v < kMostSide);
   }
-  /// Of two walls on one edge the first counts; the second is always seen.
+  /// Where two walls stand on one edge the first counts, and the second is always seen.
   GE_FN void list_sides() const {
     for (int cell = 0; cell < kNumbers; ++cell) sides_.set(cell, {});
     for (int row = 0; row < row_count<Walls>(w_); ++row) {

@@ -1,8 +1,8 @@
 // A field of hexagonal cells around the world's origin, and the edges between them.
 //
-// Cell (u, v) has its middle at x = side sqrt(3) (u / 2 + v), y = side 3 / 2 u; its six neighbours lie
-// in ways 0 to 5, counter-clockwise from +x. A field of `side` has all cells with |u|, |v|, |u + v| <
-// side: 3 side (side - 1) + 1 of them.
+// Cell (u, v) has its middle at x = 3.5 sqrt(3) (u / 2 + v) m, y = 3.5 (3 / 2) u m; its six
+// neighbours lie in ways 0 to 5, counter-clockwise from +x. A field of `side` has all cells with
+// |u|, |v| and |u + v| below side: 3 side (side - 1) + 1 of them.
 #pragma once
 
 #include "engine/environment.hpp"
@@ -20,7 +20,7 @@ inline constexpr int kMostSide = 7, kAcross = 2 * kMostSide - 1;
 inline constexpr int kNumbers = kAcross * kAcross;
 inline constexpr int kWays = 6,
                      kOwnWays = 3;  // an edge within a field is way 0, 1 or 2 of one cell
-/// Of a field of the greatest side.
+/// In a field of the greatest side.
 inline constexpr int kMostCells = 3 * kMostSide * (kMostSide - 1) + 1;
 inline constexpr int kOuterEdges = 6 * (2 * kMostSide - 1);
 inline constexpr int kInnerEdges = (6 * kMostCells - kOuterEdges) / 2;
@@ -46,28 +46,31 @@ GE_FN bool is_within(const Hex& at, int side) {
   return (at.u < side) & (-at.u < side) & (at.v < side) & (-at.v < side) & (sum < side) &
          (-sum < side);
 }
+/// The cell next to (0, 0) in a way.
+GE_FN Hex step_of(int way) {
+  return {int{(way == 1) | (way == 2)} - int{(way == 4) | (way == 5)},
+          int{(way == 0) | (way == 5)} - int{(way == 2) | (way == 3)}};
+}
 GE_FN Hex beside(const Hex& at, int way) {
-  constexpr int32_t kU[] = {0, 1, 1, 0, -1, -1}, kV[] = {1, 0, -1, -1, 0, 1};
-  return {at.u + kU[way], at.v + kV[way]};
+  const Hex step = step_of(way);
+  return {at.u + step.u, at.v + step.v};
 }
 GE_FN int opposite(int way) {
   return way < kOwnWays ? way + kOwnWays : way - kOwnWays;
 }
-/// Of length 1.
+/// A way as a vector of length 1.
 GE_FN Flat direction_of(int way) {
-  constexpr float kX[] = {1.0f, 0.5f, -0.5f, -1.0f, -0.5f, 0.5f};
-  constexpr float kY[] = {0.0f, 0.5f * kRoot3, 0.5f * kRoot3, 0.0f, -0.5f * kRoot3, -0.5f * kRoot3};
-  return {kX[way], kY[way]};
+  const Hex step = step_of(way);
+  return {0.5f * float(step.u) + float(step.v), 0.5f * kRoot3 * float(step.u)};
 }
 GE_FN Vec3 middle_of(const Hex& at) {
   return {kSide * kRoot3 * (0.5f * float(at.u) + float(at.v)), kSide * 1.5f * float(at.u), 0.0f};
 }
-/// A number of cell 0 to count - 1 of a field, row by row.
 GE_FN int cell_count(int side) {
   return 3 * side * (side - 1) + 1;
 }
-/// The cell in which a point lies; near its edges it may be the neighbour. It may be out of any field,
-/// up to kFarthest away.
+/// The cell in which a point lies, or its neighbour where the point is on an edge. It may lie out
+/// of any field.
 GE_FN Hex hex_at(Vec3 p) {
   constexpr float kFarthest = 1000.0f;
   const float u = clamp(p.y * (1.0f / (1.5f * kSide)), -kFarthest, kFarthest);

@@ -1,6 +1,6 @@
-// Mazes of hexagonal cells: a spanning tree of passages, drawn by Kruskal's algorithm, and some walls
-// less. For HexExplore and HexMemory: a game joins the fields here to its own, and the tables to its
-// schema, and derives its model from MazeTables.
+// Mazes of hexagonal cells: a spanning tree of passages, drawn by Kruskal's algorithm, and some
+// walls less. A game joins the fields here to its own, the tables to its schema, and derives its
+// model from MazeTables.
 //
 // What may differ by world, its Varied, has these members with the defaults of its own:
 //
@@ -158,7 +158,7 @@ GE_FN cameras::Solid turned_box(Vec3 half, Vec3 at, int way, uint32_t colour) {
   return cameras::solid(geometry::kBox, half, at, colour,
                         {kCos, 0.0f, 0.0f, way % kOwnWays == 1 ? -kSin : kSin});
 }
-/// Of the walls that do not stand along y.
+/// The turns of walls that do not stand along y.
 GE_FN cameras::Turn wall_turn(int k) {
   return {0.5f * kRoot3, k == 0 ? -0.5f : 0.5f};
 }
@@ -365,7 +365,9 @@ GE_FN void return_fallen(const voxel::WorldOf<M>& w, const voxel::BodyRows<M>& b
   for (int agent = 0; agent < w.params().agent_count; ++agent) {
     if (!(voxel::place_of(bodies.get(agent)).z < voxel::kAbyss)) continue;
     const voxel::Home home = get<typename M::Agents, voxel::Home>(w, agent);
-    bodies.set(agent, voxel::standing_in<M>(voxel::cell(home.cell), 0.0f));
+    voxel::Body body = voxel::standing_in<M>(voxel::cell(home.cell), 0.0f);
+    body.pitch = bodies.get(agent).pitch;
+    bodies.set(agent, body);
   }
 }
 

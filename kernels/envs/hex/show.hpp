@@ -20,7 +20,7 @@ class MazeText {
     for (int row = 0; row < row_count<Walls>(w); ++row) {
       const Wall wall = get<Walls, Wall>(w, row);
       const Hex at = hex_of(wall.cell);
-      // Of ways 0 to 5: which stroke, and where beside the cell.
+      // By way: the stroke, and where it is beside the cell.
       constexpr char kStrokes[] = "|\\/|\\/";
       constexpr int kRight[] = {2, 1, -1, -2, -1, 1}, kUp[] = {0, 1, 1, 0, -1, -1};
       put(at, kRight[wall.way], kUp[wall.way], kStrokes[wall.way]);

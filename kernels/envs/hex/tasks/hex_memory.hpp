@@ -1,4 +1,4 @@
-// HexMemory: collect the things in a maze that look like the one in its middle, and leave the others.
+// HexMemory: collect the things in a maze that look like the one in its middle; leave the others.
 //
 //   who acts    1 to 8 agents at once: six heads, 15 steps a second
 //   reward      a thing that matches, a thing that does not: parameters, shared among the team by
@@ -7,7 +7,8 @@
 //   rules from  Megaverse (Petrenko, Wijmans, Shacklett, Koltun, ICML 2021)
 //
 // Parts: maze.hpp and its hexagons (what a maze is), things.hpp (what lies in it), gaze.hpp (which
-// walls cameras try), show.hpp (text, picture). How bodies move and see is that of all voxel games: kernels/voxel.
+// walls cameras try), show.hpp (text, picture). How bodies move and see is that of all voxel games:
+// kernels/voxel.
 #pragma once
 
 #include "envs/hex/gaze.hpp"
