@@ -9,14 +9,10 @@ namespace gpu_envs::envs::sokoban {
 
 using Yard = voxel::Yard<Game>;
 
-/// The cells of all boxes within the room, by bits.
+/// The cells of all boxes within the room, by bits, as they stand in this step.
 GE_FN Cells boxes_of(const Yard& yard) {
-  Cells boxes = 0;
-  for (int row = 0; row < yard.crate_count(); ++row) {
-    const int cell = board_of_cell(voxel::cell(yard.crates.get(row).cell));
-    boxes |= cell < 0 ? 0 : bit_of(cell);
-  }
-  return boxes;
+  return cells_of_boxes(yard.crate_count(),
+                        [&](int row) GE_LAMBDA { return yard.crates.get(row); });
 }
 /// Which agents did what in this step, by bits.
 struct Deeds {

@@ -26,22 +26,14 @@ struct OwnState {
   static constexpr const char* numbers_doc = "goals without a box";
   static GE_FN void show(const W&, voxel::Pen&, int) {}
   static GE_FN void show_numbers(const W& w, voxel::Pen& pen) {
-    Cells left = get<Plan>(w).goals;
-    for (int row = 0; row < row_count<Game::Crates>(w); ++row) {
-      const int cell = board_of_cell(voxel::cell(get<Game::Crates, voxel::Crate>(w, row).cell));
-      left &= cell < 0 ? ~Cells{0} : ~bit_of(cell);
-    }
+    const Cells left = get<Plan>(w).goals & ~cells_of_boxes(w);
     pen.put(float(count_bits(uint32_t(left)) + count_bits(uint32_t(left >> 32))));
   }
 };
 
 inline std::string text(const W& w, int viewer) {
   const auto plan = get<Plan>(w);
-  Position now = {plan.walls, 0, plan.goals, 0, 0};
-  for (int row = 0; row < row_count<Game::Crates>(w); ++row) {
-    const int cell = board_of_cell(voxel::cell(get<Game::Crates, voxel::Crate>(w, row).cell));
-    now.boxes |= cell < 0 ? 0 : bit_of(cell);
-  }
+  const Position now = {plan.walls, cells_of_boxes(w), plan.goals, 0, 0};
   std::string map = text_of(now), agents;
   for (int k = 0; k < w.params().agent_count; ++k) {
     const auto body = get<Players, voxel::Body>(w, k);

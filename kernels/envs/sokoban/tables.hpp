@@ -79,5 +79,20 @@ GE_FN int board_of_cell(const Cell& at) {
   const bool inside = (at.x >= 1) & (at.x <= kSide) & (at.y >= 1) & (at.y <= kSide) & (at.z == 1);
   return inside ? kSide * (kSide - at.y) + at.x - 1 : -1;
 }
+/// The cells of all boxes within the room, by bits. box(row): each of them.
+template <class F>
+GE_FN Cells cells_of_boxes(int count, const F& box) {
+  Cells cells = 0;
+  for (int row = 0; row < count; ++row) {
+    const int cell = board_of_cell(voxel::cell(box(row).cell));
+    cells |= cell < 0 ? 0 : bit_of(cell);
+  }
+  return cells;
+}
+GE_FN Cells cells_of_boxes(const W& w) {
+  return cells_of_boxes(row_count<Game::Crates>(w), [&](int row) GE_LAMBDA {
+    return get<Game::Crates, voxel::Crate>(w, row);
+  });
+}
 
 }  // namespace gpu_envs::envs::sokoban

@@ -89,6 +89,7 @@ class TextLevels {
     check(players_, 1, "players");
     check(count(position_.boxes), kBoxes, "boxes");
     check(count(position_.goals), kBoxes, "goals");
+    if (position_.boxes == position_.goals) wrong("the level above is solved already");
     made_.push_back(position_);
     row_ = 0;
   }

@@ -210,6 +210,9 @@ GE_TEST(levels_that_cannot_be_read_are_refused) {
   check(replaced(kRow, 4, "#  $. @  #"), "levels: line 10: the level above has 2 players");
   check(replaced(kRow, 4, "#   .    #"), "levels: line 10: the level above has 3 boxes");
   check(replaced(kRow, 4, "#  $     #"), "levels: line 10: the level above has 3 goals");
+  std::string solved = kRow;
+  for (size_t at; (at = solved.find("$.")) != solved.npos;) solved.replace(at, 2, "* ");
+  check(solved, "levels: line 10: the level above is solved already");
   check(kRow + "##########\n", "levels: line 11: an eleventh row");
   check("; 1\n" + kRow.substr(0, 44) + "\n", "levels: line 6: the level above has 4 rows");
   check("nowhere.txt", "the file 'nowhere.txt' is missing");
