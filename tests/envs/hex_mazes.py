@@ -1,4 +1,4 @@
-"""Mazes of HexExplore and HexMemory: cells, walls, what they join; one world with walls set by hand.
+"""Mazes of HexExplore and HexMemory: cells, walls, what they join; one world that is set by hand.
 
 Cell (u, v) has the number 13 (u + 6) + v + 6; ways 0 to 5 lead out of it, counter-clockwise from
 +x. Arrays are (worlds, 169 cells[, 6 ways]), whatever the side of a maze.
@@ -23,12 +23,16 @@ INNER = SIDE * math.sqrt(3) / 2  # from a cell's middle to an edge [m]
 THICK = 0.15  # half of a wall's thickness [m]
 REST = 0.855  # height of a body's middle on the floor [m]
 NONE = -1
+PILLAR, DIAMOND, BALL = range(3)
+MIDDLE_OF_FORM = (0.53, 0.86, 0.56)  # heights of things [m]
+SHIFT = 0.3  # of a thing's middle from where it was put, along x and y [m]
+OUTSIDE = 0  # a cell of no maze
+FAR = (30.0, 0.0)
 
 U, V = np.divmod(np.arange(NUMBERS), ACROSS) - np.array(6)
 MIDDLES = SIDE * np.stack([math.sqrt(3) * (U / 2 + V), 1.5 * U], axis=-1)
-OUTWARD = np.stack(
-    [np.cos(np.arange(WAYS) * math.pi / 3), np.sin(np.arange(WAYS) * math.pi / 3)], 1
-)
+_ANGLES = np.arange(WAYS) * math.pi / 3
+OUTWARD = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)
 _STEP_U, _STEP_V = (0, 1, 1, 0, -1, -1), (1, 0, -1, -1, 0, 1)
 
 
@@ -116,16 +120,40 @@ class Maze(Playground):
         options.setdefault("agent_count", 1)
         super().__init__(make, game, **options)
 
+    def set_rows(self, table: str, count: int, **columns: Any) -> None:
+        """Have these rows of a table, and no others."""
+        for column, values in columns.items():
+            rows = self.simulator.get(f"{table}.{column}")
+            if count:
+                rows[0, :count] = values
+            self.simulator.set(f"{table}.{column}", rows)
+        self.simulator.set(f"{table}.count", count)
+
     def set_walls(self, walls: Iterable[tuple[int, int]], height: float = 2.0) -> None:
-        """Have these walls and no others: a cell and a way for each."""
-        cells, ways = self.simulator.get("walls.cell"), self.simulator.get("walls.way")
-        rows = list(walls)
-        for row, (cell, way) in enumerate(rows):
-            cells[0, row], ways[0, row] = cell, way
-        for column, values in (("cell", cells), ("way", ways), ("count", len(rows))):
-            self.simulator.set(f"walls.{column}", values)
-        self.simulator.set("walls.patch_colours", 0)
+        """Have these walls: a cell and a way for each."""
+        rows = np.array(list(walls), int).reshape(-1, 2)
+        columns = {"cell": rows[:, 0], "way": rows[:, 1], "patch_colours": 0}
+        self.set_rows("walls", len(rows), **columns)
         self.simulator.set("task.wall_height", height)
+
+    def set_things(self, *things: tuple[float, float, bool], form: int = BALL) -> None:
+        """Have these things: x and y of their middle, and whether they match; all of one form."""
+        rows = np.array(things, float).reshape(-1, 3)
+        put = rows[:, :2] - SHIFT
+        self.set_rows("things", len(rows), at=put, good=rows[:, 2].astype(int), left=1)
+        for column, value in (
+            ("good_form", form), ("bad_form", form), ("good_colour", 0), ("bad_colour", 3),
+            ("good_left", int(rows[:, 2].sum())), ("thing_count", len(rows)),
+        ):  # fmt: skip
+            self.simulator.set(f"task.{column}", value)
+
+    def set_bare(self) -> None:
+        """No wall, nothing to find: a floor."""
+        self.set_walls([])
+        if self.simulator.name == EXPLORE:
+            self.simulator.set("task.target", OUTSIDE)
+        else:
+            self.set_things((*FAR, True))
 
     def place(self, agent: int, x: float, y: float, yaw: float = 0.0, feet: float = 0.0) -> None:
         """Put an agent somewhere, at rest."""
@@ -134,10 +162,16 @@ class Maze(Playground):
         self.put("agents.climb", agent, 0)
         self.put("agents.yaw", agent, yaw)
         self.put("agents.pitch", agent, 0)
-        self.put("agents.grounded", agent, 1)
+        self.put("agents.grounded", agent, int(feet == 0))
 
-    def at_middle(self, cell: int, agent: int = 0) -> None:
-        self.place(agent, *MIDDLES[cell])
+    @property
+    def steps_left(self) -> int:
+        return int(self.get("task.length") - self.get("task.passed"))
+
+
+def heading(direction: Array) -> float:
+    """The yaw of who looks in a direction."""
+    return math.atan2(-direction[0], direction[1])
 
 
 def wall_ends(mazes: Mazes, world: int) -> Array:
