@@ -58,7 +58,7 @@ def cell_count(side: Any) -> Any:
 
 
 def cells_at(at: Array) -> Array:
-    """The cells in which points (..., xy) lie; they must be within the 13 x 13 cells."""
+    """The cells in which points (..., xy) lie; OUTSIDE where they have no number."""
     u = at[..., 1] / (1.5 * SIDE)
     v = at[..., 0] / (math.sqrt(3) * SIDE) - u / 2
     exact = np.stack([u, v, -u - v])
@@ -66,7 +66,8 @@ def cells_at(at: Array) -> Array:
     worst = np.abs(nearest - exact).argmax(axis=0)
     u = np.where(worst == 0, -nearest[1] - nearest[2], nearest[0])
     v = np.where(worst == 1, -nearest[0] - nearest[2], nearest[1])
-    return np.asarray((ACROSS * (u + 6) + v + 6).astype(int))
+    is_known = (np.abs(u) <= 6) & (np.abs(v) <= 6)
+    return np.where(is_known, ACROSS * (u + 6) + v + 6, OUTSIDE).astype(int)
 
 
 def cells_within(side: Any) -> Array:
