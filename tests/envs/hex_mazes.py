@@ -185,7 +185,7 @@ def wall_ends(mazes: Mazes, world: int) -> Array:
 
 
 def distance_to_walls(mazes: Mazes, world: int, at: Array) -> Array:
-    """Of points (n, xy) to each wall's rectangle, (n, walls); 0 inside of it."""
+    """Distance from points (n, xy) to each wall's rectangle, (n, walls); 0 inside."""
     rows = mazes.there[world]
     out = OUTWARD[mazes.way[world, rows]]
     middle = MIDDLES[mazes.cell[world, rows]] + INNER * out

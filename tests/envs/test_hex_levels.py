@@ -153,7 +153,7 @@ def kruskal(random: np.random.Generator, side: int) -> Array:
 
 
 def facts_of_trees(is_open: Array) -> Array:
-    """Of each tree: dead ends, forks, straight ways through a cell, exits of the middle cell."""
+    """Dead ends, forks, straight passages and exits of the middle cell, by tree."""
     degree = is_open.sum(axis=2)
     straight = is_open[:, :, :3] & is_open[:, :, 3:] & (degree == 2)[..., np.newaxis]
     counts = [(degree == 1).sum(axis=1), (degree >= 3).sum(axis=1), straight.sum(axis=(1, 2))]
@@ -373,7 +373,7 @@ def test_what_matches_and_what_does_not_always_look_different(make_simulator) ->
     same_colour = good % OBJECT_COLOURS == bad % OBJECT_COLOURS
     check_mean(same_form, 13 / 41, math.sqrt(13 * 28) / 41)
     check_mean(same_colour, 2 / 41, math.sqrt(2 * 39) / 41)
-    # Of 1,722 pairs each is drawn 3.5 times: few are missing, by Poisson.
+    # Each of 1,722 pairs is drawn 3.5 times on average: few are missing, by Poisson.
     pairs = len(np.unique(good * looks + bad))
     assert pairs == pytest.approx(1722 * (1 - math.exp(-6000 / 1722)), abs=40)
 

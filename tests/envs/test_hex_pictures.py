@@ -49,8 +49,8 @@ SLOPE = math.tan(math.radians(50))  # of a picture's sides
 
 # ---- walls that nobody can see are left out: no pixel may change by it
 
-# Of worlds of two agents, agent 1 looks away from all that agent 0 sees. Where agent 1 looks up
-# steeply, it may see all walls, so none is left out.
+# Agent 1 stands behind agent 0 and looks away from all that agent 0 sees, so it adds no wall that
+# matters. While it looks up steeply, gaze.hpp culls nothing in its world.
 STEEP = 1.5  # [rad]
 
 VIEWS: dict[str, tuple[str, dict[str, Any], float, float]] = {  # game, options, pitch, feet
@@ -190,7 +190,7 @@ def test_patches_stand_on_both_faces_where_they_belong(make_simulator, way, patc
         front = 2.0 + THICK - THICK * 1.5
         number = int(solids.max())
         assert is_shaded(rgb[solids == number], rgb_of(0xFF0000))
-        # Of the picture, columns of pixels grow to the right.
+        # Walls of ways 0 to 2 have their odd patches to the right of who looks at them.
         to_the_right = 0.525 * (patch % 2) * (1 if seen_from < 3 else -1)
         height = 0.8 + 0.525 * (patch // 2)
         places = np.argwhere(solids == number) + 0.5
