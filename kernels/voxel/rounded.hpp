@@ -158,7 +158,12 @@ GE_FN float cap(const Turned& r, Vec3 p) {
   return cap(r.upright(), r.into(p));
 }
 GE_FN Meeting meet(const Turned& r, Vec3 p, Flat way, float slack) {
-  const Meeting met = meet(r.upright(), r.into(p), r.into(way), slack);
+  // A way along a side is just that: what rounding leaves across it would meet the side at once.
+  constexpr float kLeast = 1e-7f;  // [m], of ways of a step
+  Flat turned = r.into(way);
+  turned = {select(abs(turned.x) < kLeast, 0.0f, turned.x),
+            select(abs(turned.y) < kLeast, 0.0f, turned.y)};
+  const Meeting met = meet(r.upright(), r.into(p), turned, slack);
   return {met.time, r.back(met.normal)};
 }
 GE_FN Depth depth_of(const Turned& r, Vec3 p) {

@@ -34,10 +34,10 @@ constexpr auto maze_fields() {
           .within(0, 1)
           .from_reset(),
       field("thinned_high", &S::thinned_high, "greatest such number").within(0, 1).from_reset(),
-      field("wall_low", &S::wall_low, "least height of walls").in("m").within(1.6, 5).from_reset(),
+      field("wall_low", &S::wall_low, "least height of walls").in("m").within(1.5, 5).from_reset(),
       field("wall_high", &S::wall_high, "greatest height of walls")
           .in("m")
-          .within(1.6, 5)
+          .within(1.5, 5)
           .from_reset(),
       field("landmark_low", &S::landmark_low, "least share of walls with coloured patches")
           .within(0, 1)

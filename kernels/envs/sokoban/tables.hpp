@@ -90,9 +90,8 @@ GE_FN Cells cells_of_boxes(int count, const F& box) {
   return cells;
 }
 GE_FN Cells cells_of_boxes(const W& w) {
-  return cells_of_boxes(row_count<Game::Crates>(w), [&](int row) GE_LAMBDA {
-    return get<Game::Crates, voxel::Crate>(w, row);
-  });
+  return cells_of_boxes(row_count<Game::Crates>(w),
+                        [&](int row) GE_LAMBDA { return get<Game::Crates, voxel::Crate>(w, row); });
 }
 
 }  // namespace gpu_envs::envs::sokoban

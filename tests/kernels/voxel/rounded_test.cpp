@@ -203,3 +203,20 @@ GE_TEST(turned_shapes_are_left_by_the_shortest_way_and_by_what_is_beside) {
     CHECK(below < 1e-5 - r.radius);
   }
 }
+
+GE_TEST(ways_along_a_turned_side_meet_nothing) {
+  Source source;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    Turned r = turned_shape(source);
+    r.half.x = 100;
+    const Flat out = {-r.along.y, r.along.x};
+    const float side = source.between(-1, 1) < 0 ? -1.0f : 1.0f;
+    // As close as a body that has met it, and a way that has been cut short there.
+    const float away = side * (r.half.y + r.radius);
+    const Vec3 p = {r.at.x + out.x * away, r.at.y + out.y * away, r.at.z};
+    Flat way = {source.between(-0.3f, 0.3f), source.between(-0.3f, 0.3f)};
+    const Flat normal = {out.x * side, out.y * side};
+    way = way - normal * dot(way, normal);
+    CHECK(meet(r, p, way, 0).time > 1);
+  }
+}

@@ -52,6 +52,7 @@ constexpr auto Varied::describe() {
 }
 struct Params : voxel::Params {};
 inline Params resolve_settings(Settings& s) {
+  if (const char* const problem = maze_problem(s)) voxel::refuse(problem);
   return {voxel::common_of(s)};
 }
 

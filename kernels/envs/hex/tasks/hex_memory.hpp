@@ -73,12 +73,13 @@ constexpr auto Varied::describe() {
   return fields_of<Varied>(Settings::describe());
 }
 struct Params : voxel::Params {};
-inline Params resolve_settings(Settings& s) {
-  return {voxel::common_of(s)};
-}
 inline const char* problem_of(const Varied& v) {
   if (v.thing_low > v.thing_high) return "thing_low is above thing_high";
   return maze_problem(v);
+}
+inline Params resolve_settings(Settings& s) {
+  if (const char* const problem = problem_of(s)) voxel::refuse(problem);
+  return {voxel::common_of(s)};
 }
 
 struct Parts {
