@@ -16,11 +16,13 @@ from gpu_envs.faces import zoo_registry
 from gpu_envs.known import extras, registration
 
 if TYPE_CHECKING:
+    from gpu_envs.core.mixed import MixedSimulator
     from gpu_envs.core.ranges import choice, log_uniform, normal, uniform
     from gpu_envs.core.simulator import Simulator
     from gpu_envs.errors import ResetNeeded
     from gpu_envs.faces.batched_parallel import BatchedParallelEnv, batched_parallel_env
     from gpu_envs.faces.making import make, make_vec
+    from gpu_envs.faces.mixed import MixedVectorEnv
     from gpu_envs.faces.parallel import ParallelEnv, parallel_env
     from gpu_envs.faces.single import Env
     from gpu_envs.faces.turns import TurnEnv, aec_env
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "BatchedParallelEnv": "faces.batched_parallel",
     "Env": "faces.single",
+    "MixedSimulator": "core.mixed",
+    "MixedVectorEnv": "faces.mixed",
     "Outputs": "known.outputs",
     "ParallelEnv": "faces.parallel",
     "ResetNeeded": "errors",
@@ -52,6 +56,8 @@ _HOMES = {
 __all__ = [
     "BatchedParallelEnv",
     "Env",
+    "MixedSimulator",
+    "MixedVectorEnv",
     "Outputs",
     "ParallelEnv",
     "ResetNeeded",
@@ -83,6 +89,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("gpu_envs")
+    if name == "suites":
+        return importlib.import_module("gpu_envs.suites")
     if name not in _HOMES:
         raise AttributeError(f"module 'gpu_envs' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"gpu_envs.{_HOMES[name]}"), name)
@@ -92,4 +100,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Return what is loaded and what can be."""
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, "suites"})

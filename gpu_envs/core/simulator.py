@@ -404,6 +404,10 @@ class Simulator(WorldViews):
         self._has_sampled = True
         return actions
 
+    def empty(self, shape: tuple[int, ...], kind: str) -> Any:
+        """Return an array of this simulator's library on its machine, not filled."""
+        return self._arrays.empty(shape, kind)
+
     # Who is what.
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,11 +71,15 @@ class VaryingParameters:
             self._read_parameters()
         self.changes += 1
 
-    def _laws(self, values: Mapping[str, Any], count: int) -> Changes:
+    def require_changeable(self, names: Iterable[str]) -> None:
+        """Refuse names that are not those of parameters that can change."""
         known = ranges.may_vary(self._parameter_fields)
-        for name in values:
+        for name in names:
             if name not in known:
                 raise TypeError(self._no_change(name, known))
+
+    def _laws(self, values: Mapping[str, Any], count: int) -> Changes:
+        self.require_changeable(values)
         return {name: own_values.law_of(name, value, count) for name, value in values.items()}
 
     def _no_change(self, name: str, known: Sequence[str]) -> str:

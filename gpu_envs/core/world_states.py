@@ -36,6 +36,11 @@ class WorldStates(VaryingParameters):
         """Whether `close` was called."""
         return isinstance(self._native, faults.Closed)
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the worlds have begun: a reset or a load came first."""
+        return self._is_ready
+
     def get(self, column: str) -> np.ndarray[Any, Any]:
         """Return a copy of a described column, (worlds, rows, ...)."""
         common = None if self.is_closed else self._common_column(column)

@@ -43,8 +43,11 @@ class Guarded:
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; refuse one with the name of a parameter, and say what sets it."""
         if name in self._guarded[1]:
-            raise AttributeError(_refusal(self._guarded[0], name))
+            raise AttributeError(self._refusal(name))
         super().__setattr__(name, value)
+
+    def _refusal(self, name: str) -> str:
+        return _refusal(self._guarded[0], name)
 
     def _guard(self, environment: str) -> None:
         """Refuse parameters of an environment from now on, but for attributes that there are."""

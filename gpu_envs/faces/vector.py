@@ -34,6 +34,13 @@ Infos = dict[str, Any]
 _NESTED = ("episode_stats", "_episode_stats", "reward_parts")
 _BY_ROW = ("render", "get_attr", "call")  # methods that return a tuple of rows
 
+
+def require_infos(infos: object) -> None:
+    """Refuse a bad value of `infos`."""
+    if not isinstance(infos, str) or infos not in ("nested", "rows"):
+        raise ValueError(f"infos must be 'nested' or 'rows', got {infos!r}")
+
+
 if TYPE_CHECKING:
     _Base = GymnasiumVectorEnv[Any, Any, Any]
 else:  # before Gymnasium 1.0 the class takes no type arguments
@@ -77,6 +84,7 @@ class VectorEnv(States, attributes.Guarded, _Base):
     is_vector_env = True
     viewer = None
     _np_random_seed: int | None = None
+    simulator: Simulator
 
     def __init__(
         self,
@@ -93,8 +101,7 @@ class VectorEnv(States, attributes.Guarded, _Base):
         others: Any = None,
         **keywords: Any,
     ) -> None:
-        if not isinstance(infos, str) or infos not in ("nested", "rows"):
-            raise ValueError(f"infos must be 'nested' or 'rows', got {infos!r}")
+        require_infos(infos)
         drawn: dict[str, Any] = {
             "render_mode": render_mode,
             "render_size": render_size,
@@ -105,21 +112,32 @@ class VectorEnv(States, attributes.Guarded, _Base):
         }
         keywords["ends"] = ends
         self._make_again = partial(type(self), name, num_envs, infos=infos, **drawn, **keywords)
-        self._has_row_infos = infos == "rows"
-        self._style = pictures.Style.of(render_size, render_view)
+        style = pictures.Style.of(render_size, render_view)
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         rows: Simulator | role_rows.RoleRows
         if role is None and agent is None:
             role_rows.refuse_role_options(others, keywords)
-            self.simulator = rows = simulator = Simulator(name, worlds, **keywords)
+            rows = Simulator(name, worlds, **keywords)
             self.role = None
         else:
             rows = ego_rows.make_rows(name, worlds, role, agent, others, keywords)
-            self.simulator = simulator = rows.simulator
             self.role = rows.role
-        description = registration.find(name)  # up to date now
-        self.num_worlds = simulator.num_worlds
-        self.agents_per_world = rows.agents_per_world
+        self._adopt(rows, registration.find(name), infos, render_mode, style)
+        self._guard(self.simulator.name)
+
+    def _adopt(
+        self,
+        rows: Any,
+        description: Mapping[str, Any],
+        infos: str,
+        render_mode: str | None,
+        style: pictures.Style,
+    ) -> None:
+        """Take over a simulator, or what shows a part of its rows."""
+        self._has_row_infos, self._style = infos == "rows", style
+        self.simulator = simulator = role_rows.simulator_of(rows)
+        self.num_worlds: int = simulator.num_worlds
+        self.agents_per_world: int = rows.agents_per_world
         self.agent_names = rows.agent_names[:]
         self.num_envs = self.num_worlds * self.agents_per_world
         self.single_observation_space = rows.single_observation_space
@@ -130,7 +148,7 @@ class VectorEnv(States, attributes.Guarded, _Base):
         self.metadata["autoreset_mode"] = simulator.autoreset_mode
         modes = self.metadata["render_modes"]
         self.render_mode = pictures.checked_mode(render_mode, modes, description)
-        self._rows = rows
+        self._rows: Simulator | role_rows.RoleRows = rows
         self._step_arrays, self._reset_arrays = rows.step_arrays, rows.reset_arrays
         self._views = rows.views
         self.infos_shown = infos_of(simulator.layout, role_rows.hidden_outputs(rows))
@@ -141,7 +159,6 @@ class VectorEnv(States, attributes.Guarded, _Base):
         written = [output for output in simulator.layout.outputs if output is not None]
         self._repeated = [o.name for o in written if many and not o.per_agent]
         self._is_same_step = simulator.autoreset_mode is AutoresetMode.SAME_STEP
-        self._guard(simulator.name)
 
     # Batched spaces hold two bounds per row and element, so they are made when first asked for.
 
