@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import errors
-from gpu_envs.benchmark import look, loop, machine, memory
+from gpu_envs import errors, suites
+from gpu_envs.benchmark import look, loop, machine, memory, suite
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.plan import Plan
 from gpu_envs.benchmark.report import Report
@@ -29,6 +29,7 @@ and gymnasium.make_vec where a world is one agent; bytes per step, or pairs of a
 against what this machine does in the same run; where the time of a step goes; curves with plots;
 microseconds of Python per step; peers that are installed.
 On a GPU the same comes from CUDA events, with lanes per world and captured graphs.
+--suite prints one table: each game alone, and all of them in one batch.
 """
 
 
@@ -41,7 +42,8 @@ def parser(program: str) -> flags.Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = options.add_argument
-    add("id", help="environment, such as CartPole or CartPole64-v0")
+    add("id", nargs="?", help="environment, such as CartPole or CartPole64-v0")
+    add("--suite", metavar="NAME", help="in place of an environment: all games of a suite")
     add("--full", action="store_true", help="measure everything; minutes")
     add("--quick", action="store_true", help="with --full: small batches, rough figures")
     add("--bars", action="store_true", help="with --full: judge the promises of its data")
@@ -91,9 +93,29 @@ def _check(arguments: argparse.Namespace) -> None:
         raise ValueError(
             "GPU_ENVS_CUDA_RUNTIME=interpreted: an interpreter's times say nothing about a GPU"
         )
+    if (arguments.id is None) == (arguments.suite is None):
+        raise ValueError("name an environment, such as CartPole-v0, or --suite megaverse8")
+    if arguments.suite is not None:
+        _check_suite(arguments)
     for name in _OF_FULL:
         if getattr(arguments, name) and not arguments.full:
             raise ValueError(f"--{name.replace('_', '-')} applies to the full run only: add --full")
+
+
+def _check_suite(arguments: argparse.Namespace) -> None:
+    suites.find(arguments.suite)
+    for name in ("full", "out"):
+        if getattr(arguments, name):
+            raise ValueError(f"--{name} is for one environment: not with --suite")
+    if arguments.worlds is not None and len(arguments.worlds) > 1:
+        raise ValueError("--worlds takes one number with --suite: worlds of each game")
+
+
+def _measure_suite(arguments: argparse.Namespace, device: str) -> None:
+    seconds = arguments.seconds or 0.1
+    clock = Clock(seconds, arguments.repeats, memory.timed(device != "cpu"))
+    worlds = arguments.worlds[0] if arguments.worlds else suite.WORLDS
+    suite.run(arguments.suite, clock, device, worlds, dict(arguments.parameters))
 
 
 def main(argv: Sequence[str] | None = None, program: str = "python -m gpu_envs bench") -> None:
@@ -103,6 +125,11 @@ def main(argv: Sequence[str] | None = None, program: str = "python -m gpu_envs b
     arguments = options.parse_args(given)
     try:
         _check(arguments)
+        device_machine, ordinal = native.parse_device(arguments.device)
+        device = "cpu" if device_machine == "cpu" else f"cuda:{ordinal}"
+        if arguments.suite is not None:
+            _measure_suite(arguments, device)
+            return
         described = native.described(arguments.id)
         name = str(described["id"])
         fields.checked_values(
@@ -111,10 +138,10 @@ def main(argv: Sequence[str] | None = None, program: str = "python -m gpu_envs b
             f"parameter of {name}",
             ValueError,
         )
-        device_machine, ordinal = native.parse_device(arguments.device)
-    except (ValueError, RuntimeError) as problem:
+    except (TypeError, ValueError, RuntimeError) as problem:
         options.error(str(problem))
-    device = "cpu" if device_machine == "cpu" else f"cuda:{ordinal}"
+    except KeyboardInterrupt:
+        options.exit(130)
     report = Report(name, machine.describe(device), " ".join([program, *given]))
     report.is_followed, report.is_judged = arguments.full, arguments.bars
     _introduce(report)

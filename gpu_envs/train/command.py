@@ -21,7 +21,8 @@ _ABOUT = (
     "for --resume), best.ckpt (the best policies, or where several roles learn the last, for "
     "`python -m gpu_envs evaluate` and `play`), "
     "curve.csv, curve.png and TensorBoard's files. The defaults shown are those of ENV, where one "
-    "is named. Several processes: torchrun --nproc-per-node=N -m gpu_envs.train ENV [options]."
+    "is named. `--suite megaverse8` in the place of ENV trains a policy for each game of a suite, "
+    "and prints one table. Several processes: torchrun --nproc-per-node=N -m gpu_envs.train ENV [options]."
 )
 
 
@@ -113,7 +114,7 @@ def parse(argv: Sequence[str], program: str = PROGRAM) -> tuple[str, dict[str, A
     except (ValueError, RuntimeError, ImportError) as problem:
         flags.Parser().error(str(problem))
     if named is None and not is_help:
-        parser.error(f"the ENV comes first: {program} CartPole-v0 [options]")
+        parser.error(f"the ENV comes first, or --suite: {program} CartPole-v0 [options]")
     given, rest = parser.parse_known_args(argv)
     if rest:
         known = [o for action in parser._actions for o in action.option_strings if len(o) > 2]

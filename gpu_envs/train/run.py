@@ -10,7 +10,7 @@ from typing import Any
 from gpu_envs import errors
 from gpu_envs.policies import checkpoint, saved
 from gpu_envs.policies.options import flag_of
-from gpu_envs.train import by_role, freed_memory, settings, varying
+from gpu_envs.train import by_role, freed_memory, settings, suite, varying
 from gpu_envs.train.command import parse
 from gpu_envs.train.config import BY_ROLE, Config, folder_of, make, reader
 from gpu_envs.train.session import CHECKPOINT, Session
@@ -96,9 +96,23 @@ def _failed(problem: Exception, session: Session | None) -> int:
     return 1
 
 
+def _train_suite(words: Sequence[str]) -> int:
+    freed_memory.keep()
+    try:
+        return suite.main(words, lambda line: configure(*parse(line)))
+    except KeyboardInterrupt:
+        return 130
+    except errors.TROUBLE as problem:
+        print(f"error: {_told(problem)}", file=sys.stderr)
+        return 2
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    env, choices = parse(sys.argv[1:] if argv is None else argv)
+    words = sys.argv[1:] if argv is None else argv
+    if words and words[0] == suite.OPTION:
+        return _train_suite(words[1:])
+    env, choices = parse(words)
     session, is_clean = None, False
     freed_memory.keep()
     try:
