@@ -1,18 +1,21 @@
 """Suites: games that belong together, to be played and learned in one batch.
 
-suite = gpu_envs.suites.megaverse8()
-env = suite.make_vec(512, agent_count=2)
+    suite = gpu_envs.suites.megaverse8()
+    env = suite.make_vec(512, agent_count=2)
+
+Which games a suite has is said in their data: `"suites"` in the measures beside each header.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_envs import errors
 from gpu_envs.core.mixed import MixedSimulator
 from gpu_envs.faces.mixed import MixedVectorEnv
+from gpu_envs.known import measures, registration
 
 
 @dataclass(frozen=True)
@@ -40,24 +43,32 @@ class Suite:
         return MixedSimulator(self.games, num_worlds, name=self.name, **given)
 
 
+def members() -> dict[str, list[str]]:
+    """Return the ids of the games of each suite, by its name."""
+    found: dict[str, list[str]] = {}
+    for game in registration.environments():
+        for name in measures.suites_of(game):
+            found.setdefault(name, []).append(game)
+    return found
+
+
+def find(name: object, **keywords: Any) -> Suite:
+    """Return a suite by its name.
+
+    Args:
+        name: Such as "megaverse8".
+        **keywords: Options and parameters of all of its games.
+    """
+    known = members()
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(errors.unknown("suite", name, known))
+    return Suite(name, {game: {} for game in known[name]}, keywords)
+
+
 def megaverse8(**keywords: Any) -> Suite:
     """Return the eight games of Megaverse (Petrenko and others, ICML 2021).
 
     Args:
         **keywords: Options and parameters of all of them, such as `agent_count` and `resolution`.
     """
-    games = (
-        *("ObstaclesEasy-v0", "ObstaclesHard-v0", "Collect-v0", "Sokoban-v0"),
-        *("HexExplore-v0", "HexMemory-v0", "Rearrange-v0", "TowerBuilding-v0"),
-    )
-    return Suite("megaverse8", {game: {} for game in games}, keywords)
-
-
-SUITES: Mapping[str, Callable[..., Suite]] = {"megaverse8": megaverse8}
-
-
-def find(name: object) -> Callable[..., Suite]:
-    """Return the function that makes a suite, by its name."""
-    if not isinstance(name, str) or name not in SUITES:
-        raise ValueError(errors.unknown("suite", name, list(SUITES)))
-    return SUITES[name]
+    return find("megaverse8", **keywords)

@@ -24,7 +24,7 @@ _SETTLED = 30  # steps before the first that is timed: agents begin in the air
 
 def run(name: str, clock: Clock, device: str, worlds: int, parameters: Mapping[str, Any]) -> None:
     """Measure, and print one table."""
-    suite = suites.find(name)(device=device, **parameters)
+    suite = suites.find(name, device=device, **parameters)
     all_of_them: list[Simulator | MixedSimulator] = []
     try:
         for game, own in suite.games.items():

@@ -552,7 +552,7 @@ def _saves_of(data: object) -> dict[str, bytes]:
         raise TypeError(f"data must be bytes, got {type(data).__name__}")
     whole = bytes(data)
     if not whole.startswith(_MAGIC):
-        raise ValueError("load: this is no save of several games")
+        raise ValueError("load: this is not a save of several games")
     body, digest = whole[:-_DIGEST], whole[-_DIGEST:]
     begin = len(_MAGIC) + _LENGTH
     if len(whole) < begin + _DIGEST or _digest(body) != digest:

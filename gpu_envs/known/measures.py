@@ -120,7 +120,7 @@ _SECTIONS: Data = {
     "learning": {"*": _TASK},
 }
 _SPILL: Data = {"kernel!": str, "bytes!": int, "why!": str}
-FORM: Data = {**_SECTIONS, "spills": [_SPILL], "ids": {"*": _SECTIONS}}
+FORM: Data = {**_SECTIONS, "suites": [str], "spills": [_SPILL], "ids": {"*": _SECTIONS}}
 
 
 def beside(header: Path) -> Path:
@@ -142,12 +142,21 @@ def file_of(name: str) -> Path:
 
 def measures_of(name: str) -> Data:
     """Return all sections of an environment, merged with those of its id only."""
+    held = _held(name)
+    own = held.get("ids", {}).get(registration.find(name)["id"], {})
+    return {key: held.get(key, {}) | own.get(key, {}) for key in _SECTIONS}
+
+
+def suites_of(name: str) -> list[str]:
+    """Return the names of the suites that an environment belongs to."""
+    return list(_held(name).get("suites", []))
+
+
+def _held(name: str) -> Data:
     file = file_of(name)
     is_there = file.exists()
     when = file.stat().st_mtime_ns if is_there else 0
-    held = _read(file, when) if is_there or manifest.lists(file) else {}
-    own = held.get("ids", {}).get(registration.find(name)["id"], {})
-    return {key: held.get(key, {}) | own.get(key, {}) for key in _SECTIONS}
+    return _read(file, when) if is_there or manifest.lists(file) else {}
 
 
 def sizes(name: str, purpose: str) -> Data:

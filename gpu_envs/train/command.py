@@ -22,7 +22,8 @@ _ABOUT = (
     "`python -m gpu_envs evaluate` and `play`), "
     "curve.csv, curve.png and TensorBoard's files. The defaults shown are those of ENV, where one "
     "is named. `--suite megaverse8` in the place of ENV trains a policy for each game of a suite, "
-    "and prints one table. Several processes: torchrun --nproc-per-node=N -m gpu_envs.train ENV [options]."
+    "and prints one table. Several processes: torchrun --nproc-per-node=N -m gpu_envs.train ENV "
+    "[options]."
 )
 
 

@@ -25,7 +25,7 @@ def main(words: Sequence[str], configured: Callable[[Sequence[str]], Configured]
         words: The name of the suite, and the options of every run.
         configured: Reads the command line of one run: the id of its game, and options.
     """
-    suite = suites.find(words[0] if words else None)()
+    suite = suites.find(words[0] if words else None)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ValueError(f"{OPTION} trains in one process: several are for one environment")
     rows: list[Row] = []

@@ -167,8 +167,8 @@ def test_wrong_saves_change_nothing(make_mixed: Make) -> None:
     for change, message in (
         (lambda data: data[:-1], "damaged"),
         (lambda data: data[:40] + b"?" + data[41:], "damaged"),
-        (lambda _: mixed.games[COLLECT].save(), "no save of several games"),
-        (lambda _: b"", "no save of several games"),
+        (lambda _: mixed.games[COLLECT].save(), "not a save of several games"),
+        (lambda _: b"", "not a save of several games"),
         (lambda _: make_and_save(make_mixed, agent_count=2), "agent_count"),
         (lambda _: make_and_save(make_mixed, games=(COLLECT, SOKOBAN)), "has worlds of Collect-v0"),
     ):

@@ -20,7 +20,7 @@ TWO = suites.Suite("two", {"Sokoban-v0": {}, "Rearrange-v0": {}})
 
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(suites, "SUITES", {"two": lambda **_: TWO})
+    monkeypatch.setattr(suites, "members", lambda: {"two": list(TWO.games)})
     monkeypatch.chdir(tmp_path)
 
 
