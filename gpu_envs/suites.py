@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpu_envs import errors
 from gpu_envs.core.mixed import MixedSimulator
 from gpu_envs.faces.mixed import MixedVectorEnv
-from gpu_envs.known import measures, registration
+from gpu_envs.known import suites
 
 
 @dataclass(frozen=True)
@@ -43,15 +42,6 @@ class Suite:
         return MixedSimulator(self.games, num_worlds, name=self.name, **given)
 
 
-def members() -> dict[str, list[str]]:
-    """Return the ids of the games of each suite, by its name."""
-    found: dict[str, list[str]] = {}
-    for game in registration.environments():
-        for name in measures.suites_of(game):
-            found.setdefault(name, []).append(game)
-    return found
-
-
 def find(name: object, **keywords: Any) -> Suite:
     """Return a suite by its name.
 
@@ -59,10 +49,7 @@ def find(name: object, **keywords: Any) -> Suite:
         name: Such as "megaverse8".
         **keywords: Options and parameters of all of its games.
     """
-    known = members()
-    if not isinstance(name, str) or name not in known:
-        raise ValueError(errors.unknown("suite", name, known))
-    return Suite(name, {game: {} for game in known[name]}, keywords)
+    return Suite(str(name), {game: {} for game in suites.games_of(name)}, keywords)
 
 
 def megaverse8(**keywords: Any) -> Suite:

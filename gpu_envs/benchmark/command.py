@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import errors, suites
+from gpu_envs import errors
 from gpu_envs.benchmark import look, loop, machine, memory, suite
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.plan import Plan
 from gpu_envs.benchmark.report import Report
-from gpu_envs.known import fields, measures, native
+from gpu_envs.known import fields, measures, native, suites
 from gpu_envs.terminal import flags
 
 _BUSY = 0.5  # load per core at the start that deserves a warning
@@ -103,7 +103,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _check_suite(arguments: argparse.Namespace) -> None:
-    suites.find(arguments.suite)
+    suites.games_of(arguments.suite)
     for name in ("full", "out"):
         if getattr(arguments, name):
             raise ValueError(f"--{name} is for one environment: not with --suite")

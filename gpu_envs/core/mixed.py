@@ -87,6 +87,7 @@ class MixedSimulator:
         self.observation_fields, self.action_fields = first.observation_fields, first.action_fields
         self.views, self.kinds = first.views, first.kinds
         self.device, self.arrays, self.ends = first.device, first.arrays, first.ends
+        self.observation = first.observation
         self.autoreset_mode = first.autoreset_mode
         self.reward_fields: tuple[Any, ...] = ()  # each game has its own
         self.layout = self._common_layout()
@@ -348,6 +349,38 @@ class MixedSimulator:
             )
         array = np.asarray(value)
         return array[[k for k, world in enumerate(numbers) if self.part_of(world) is part]]
+
+    # ---- what is said of it
+
+    @property
+    def instance(self) -> dict[str, Any]:
+        """What a description of one simulator says, of all of them: the parameters of all."""
+        each = [part.simulator.instance for part in self.parts]
+        names = [{field["name"] for field in one["parameters"]} for one in each]
+        common = set.intersection(*names)
+        fields = [field for field in each[0]["parameters"] if field["name"] in common]
+        return {"id": self.name, "turns": False, "parameters": fields}
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that have one value in all games."""
+        first, *rest = [part.simulator.parameters for part in self.parts]
+        return {
+            name: value
+            for name, value in first.items()
+            if all(name in other and other[name] == value for other in rest)
+        }
+
+    @property
+    def varies(self) -> tuple[str, ...]:
+        """Names of the parameters of which each world has a value of its own."""
+        return self._first.varies
+
+    @property
+    def max_episode_steps(self) -> int:
+        """The longest time limit of a game, 0 where one has none."""
+        limits = [part.simulator.max_episode_steps for part in self.parts]
+        return max(limits) if all(limits) else 0
 
     # ---- which game is where, and what went wrong
 

@@ -17,7 +17,7 @@ from typing import Any
 from gpu_envs import errors
 from gpu_envs.building import places
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.known import extras, registration
+from gpu_envs.known import extras, registration, suites
 from gpu_envs.players import scripted
 
 RANDOM, TRAINED, SCRIPTED = "random", "trained", scripted.SCRIPTED
@@ -102,7 +102,8 @@ def parameters_of(path: Path | None, env_id: str) -> dict[str, Any]:
     saved = _policies("saved")
     config: Mapping[str, Any] = saved.read(path)["config"]
     expected = {"environment": registration.find(env_id)["id"]}
-    saved.checkpoint.require(path, {"environment": config["env"]}, expected)
+    found = suites.own_id(config["env"], expected["environment"])
+    saved.checkpoint.require(path, {"environment": found}, expected)
     return {**config["parameters"], **config["evaluation_parameters"]}
 
 

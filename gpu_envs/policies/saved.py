@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.known import registration
+from gpu_envs.known import registration, suites
 from gpu_envs.known.fields import read as read_fields
 from gpu_envs.known.fields import shortened, spelt
 from gpu_envs.policies import agent_kinds, checkpoint
@@ -98,8 +98,11 @@ def restored(path: Path, kept: Mapping[str, Any], options: type[Own]) -> Own:
 
 def require_alike(path: Path, tree: Mapping[str, Any], simulator: Simulator) -> None:
     """Refuse policies that do not fit a simulator; the message names parameters that differ."""
+    seen = tree["outlook"]
+    if isinstance(seen.get("environment"), str):  # a suite's policies play each of its games
+        seen = {**seen, "environment": suites.own_id(seen["environment"], simulator.name)}
     try:
-        checkpoint.require(path, tree["outlook"], outlook(simulator))
+        checkpoint.require(path, seen, outlook(simulator))
     except checkpoint.CheckpointError as problem:
         config = tree["config"]
         trained, here = _differing(config, simulator)

@@ -43,12 +43,14 @@ class Told:
         is_sampled: Whether evaluations draw their actions, as training does.
         measures: The measures of evaluations beside the return, such as "hiders seen".
         differences: What differs between training and evaluations, in words (`settings.within`).
+        is_suite: Whether there are too many measures for a line, which a table has at the end.
     """
 
     sides: tuple[str, ...] = ("",)
     measures: tuple[str, ...] = ()
     is_sampled: bool = False
     differences: tuple[str, ...] = ()
+    is_suite: bool = False
 
     def of(self, name: str) -> list[str]:
         """Return the columns of all sides."""
@@ -70,7 +72,7 @@ class Told:
         """Return the values in words, with a dash for each that is not known yet."""
         returns = self._each(TRAINING, known), self._each(EVALUATION, known)
         words = [f"return {returns[0]}", f"evaluation {returns[1]}"]
-        for what in self.measures:
+        for what in () if self.is_suite else self.measures:
             words.append(f"{what} {_short(known.get(measure_column(what)))}")
         return words
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_type_hints
 
 from gpu_envs import errors
-from gpu_envs.known import fields, measures, native, registration
+from gpu_envs.known import fields, native, suites
 from gpu_envs.policies.options import flag_of
 from gpu_envs.terminal import flags
 from gpu_envs.train import by_role, settings, varying
@@ -74,9 +74,12 @@ def parser_for(env: str | None, *, is_help: bool = False, program: str = PROGRAM
         description=_ABOUT,
     )
     parser.add_argument("env", metavar="ENV", help="id of the environment, such as CartPole-v0")
-    look = registration.find if is_help else native.described
-    entry = None if env is None else look(env)
-    training = {} if entry is None else measures.measures_of(entry["id"])["training"]
+    entry = None if env is None else suites.described(env)
+    if entry is not None and not is_help:
+        for game in suites.games_of(env) if suites.is_suite(env) else [entry["id"]]:
+            native.described(game)
+        entry = suites.described(str(env))
+    training = {} if entry is None else suites.training_of(entry["id"])
     _add_options(parser, training.get("defaults", {}))
     if entry is not None:
         parser.add_argument(

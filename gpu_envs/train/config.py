@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from gpu_envs import errors
-from gpu_envs.known import fields, measures, registration
+from gpu_envs.known import fields, suites
 from gpu_envs.policies import agent_map
 from gpu_envs.policies.options import PolicyOptions, flag_of, option
 from gpu_envs.terminal import flags
@@ -203,6 +203,12 @@ class Config(PolicyOptions):
         "weights of reward parts: 'shaped=1..0@0.5' falls from 1 to 0 in half of --total-steps; "
         "other parts keep 1; empty: the environment's own sum",
     )
+    reward_scales: str = option(
+        "",
+        "update",
+        "of a suite: numbers by which the rewards of games are multiplied before they are learned "
+        "from, 'Collect-v0=0.5 TowerBuilding-v0=0.1'; other games keep 1",
+    )
 
     past_every: int = option(20, "self-play", "updates between two policies that are kept", low=1)
     past_kept: int = option(
@@ -292,13 +298,13 @@ def make(env: str, **choices: Any) -> Config:
     An option of a role is given as it is typed, "0.01,planner=0.5", or as a dict by role, with ""
     for all that are not named.
     """
-    entry = registration.find(env)
+    entry = suites.described(env)
     name: str = entry["id"]
     known = {field.name for field in dataclasses.fields(Config)}
     for choice in choices:
         if choice not in known:
             raise ValueError(errors.unknown("option", choice, sorted(known - {"env"})))
-    training = measures.measures_of(name)["training"]
+    training = suites.training_of(name)
     given, usual = choices.pop("parameters", {}), training.get("parameters", {})
     tested = training.get("evaluation", {})
     # A parameter that the user chose also replaces the environment's value for evaluations.

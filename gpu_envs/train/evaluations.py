@@ -47,6 +47,7 @@ class Trials:
     def __init__(self, config: Config, device: str, ranks: Ranks) -> None:
         self.config, self.ranks = config, ranks
         self.episodes = max(config.evaluation_episodes, ranks.count)
+        self.few = max(_FEW, worlds.fewest(config))
         self.device = device
         self.env = self._worlds(self.episodes)
         self.of_agent = teams.agents_of(config, self.env.agent_names)
@@ -78,7 +79,7 @@ class Trials:
         Returns:
             The results of each side; {} where a few episodes take longer than allowed.
         """
-        few = _FEW * self.ranks.count
+        few = self.few * self.ranks.count
         if not self.is_by_share or self.episodes < 2 * few:
             found = self._play(policies, 0, self.episodes, self.allowed())
             self.lasted *= 1 if found else 2  # a guess where not all were over
@@ -108,7 +109,7 @@ class Trials:
 
     def _at_end(self) -> int:
         """Return the episodes at the end: a few where all would take half of the time limit."""
-        few = _FEW * self.ranks.count
+        few = self.few * self.ranks.count
         is_long = 0 < self.config.time_limit < 2 * self.lasted
         return few if is_long and self.episodes >= 2 * few else self.episodes
 
@@ -163,12 +164,14 @@ class Trials:
         if self.ranks.lowest(0 if played is None else 1) == 0 or played is None:
             return {}
         results = {}
+        games = {measure.facts["what"]: measure.facts.get("game") for measure in self.measures}
         for name, found in zip((EVALUATION, EVALUATION_LENGTH), played, strict=True):
             means = self._means(found)
             for side, members in self.sides.items():
                 results[column(name, side)] = float(means[members].mean())
         for what, found in watch.found(*played).items() if watch else ():
-            results[measure_column(what)] = float(self._means(found.unsqueeze(1)))
+            own = found[env.worlds_of(games[what])].unsqueeze(1)
+            results[measure_column(what)] = float(self._means(own))
         results[EVALUATION_EPISODES] = float(episodes)
         return results
 

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from gpu_envs import errors
 from gpu_envs.core import options, resets
-from gpu_envs.known import fields, measures, registration
+from gpu_envs.known import fields, measures, registration, suites
 from gpu_envs.players import policy_files
 from gpu_envs.policies import saved, teams
 from gpu_envs.policies.sharing import groups
@@ -196,6 +196,11 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
     word = argv[0]
     file = Path(word) if _is_file(word) else None
     env_id = _saved(file).env if file else word
+    if suites.is_suite(env_id):
+        raise ValueError(
+            f"{env_id} is a suite: name one of its games, such as `evaluate "
+            f"{suites.games_of(env_id)[0]} --policy {word}`"
+        )
     entry = registration.find(env_id)
     given = _parser(settings.described(entry["id"])).parse_args(argv)
     _take_policies(given, file)
@@ -208,7 +213,7 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
     if file is None:  # defaults of training do not apply to random and scripted play
         return replace(make(entry["id"]), parameters={}), None, given
     policy_files.parameters_of(file, env_id)  # refuses a file of another environment
-    return _saved(file), file, given
+    return replace(_saved(file), env=entry["id"]), file, given
 
 
 def _take_policies(given: argparse.Namespace, file: Path | None) -> None:

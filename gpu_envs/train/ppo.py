@@ -41,7 +41,7 @@ from gpu_envs.train.graphs import Captured
 from gpu_envs.train.learner import LOSSES, Learner, Stage
 from gpu_envs.train.other_play import Names
 from gpu_envs.train.ranks import Ranks
-from gpu_envs.train.rewards import Rewards
+from gpu_envs.train.rewards import Rewards, scales_of
 from gpu_envs.train.rollout import Rollout
 from gpu_envs.train.self_play import Seats
 from gpu_envs.train.stepping import Stepper
@@ -119,8 +119,9 @@ class Trainer:
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
         self._seat_learners()
         known = dict.fromkeys(name for kind in self.kinds for name in kind.parts)
+        scale = scales_of(config, env.simulator, self.device)
         self.rewards = [
-            Rewards(config, kind.parts, known, env.simulator.name, self.device)
+            Rewards(config, kind.parts, known, env.simulator.name, self.device, scale)
             for kind in self.kinds
         ]
         described = read_fields(env.simulator.instance["parameters"])

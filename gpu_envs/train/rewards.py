@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,6 +26,7 @@ class Rewards:
         known: Names of the parts of any kind; others are refused.
         who: The environment, for the message.
         device: The device of rewards.
+        scale: What the reward of each row is multiplied by; None for 1.
     """
 
     def __init__(
@@ -34,7 +36,9 @@ class Rewards:
         known: Collection[str],
         who: str,
         device: torch.device,
+        scale: Tensor | None = None,
     ) -> None:
+        self.scale = scale
         self.rules: list[tuple[float, float, float]] = [(1.0, 1.0, 1.0) for _ in names]
         self.weights = torch.ones(len(names), device=device)
         seen: set[str] = set()
@@ -56,7 +60,24 @@ class Rewards:
 
     def of(self, reward: Tensor, parts: Tensor | None) -> Tensor:
         """Return a new array with the reward of each step and row."""
-        return reward.clone() if parts is None else (parts * self.weights).sum(-1)
+        found = reward.clone() if parts is None else (parts * self.weights).sum(-1)
+        return found if self.scale is None else found * self.scale
+
+
+def scales_of(config: Config, simulator: Any, device: torch.device) -> Tensor | None:
+    """Return what the rewards of each row of a suite are multiplied by, None for 1."""
+    if not config.reward_scales:
+        return None
+    scale = torch.ones(simulator.num_worlds * simulator.agents_per_world, device=device)
+    rows = {part.game: part.rows for part in simulator.parts}
+    for text in config.reward_scales.replace(",", " ").split():
+        game, sign, number = text.partition("=")
+        if not sign or re.fullmatch(_NUMBER, number) is None:
+            raise ValueError(f"--reward-scales must be like 'Collect-v0=0.5', got {text!r}")
+        if game not in rows:
+            raise ValueError(errors.unknown(f"game of {config.env} (--reward-scales)", game, rows))
+        scale[rows[game]] = float(number)
+    return scale
 
 
 def _read(text: str) -> tuple[str, tuple[float, float, float]]:

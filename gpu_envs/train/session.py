@@ -19,11 +19,11 @@ from typing import Any
 
 import torch
 
-from gpu_envs.known import registration
+from gpu_envs.known import suites
 from gpu_envs.policies import checkpoint, saved, teams
 from gpu_envs.policies.networks import Policy
 from gpu_envs.train import settings, worlds
-from gpu_envs.train.columns import EVALUATION, Told
+from gpu_envs.train.columns import EVALUATION, Told, measure_column
 from gpu_envs.train.config import Config, as_options, folder_of
 from gpu_envs.train.evaluations import Trials
 from gpu_envs.train.ppo import Trainer
@@ -42,7 +42,7 @@ class Session:
     """
 
     def __init__(self, config: Config, tree: Mapping[str, Any] | None) -> None:
-        self.config, self.entry = config, registration.find(config.env)
+        self.config, self.entry = config, suites.described(config.env)
         self.is_new = tree is None
         self.ranks = Ranks(config.device)
         self.folder = folder_of(config)
@@ -63,7 +63,10 @@ class Session:
         self.trials = Trials(config, self.env.device, self.ranks)
         what = tuple(measure.facts["what"] for measure in self.trials.measures)
         apart = tuple(settings.within(config))
-        self.told = Told(tuple(self.trials.sides), what, config.sampled_evaluation, apart)
+        self.told = Told(
+            *(tuple(self.trials.sides), what, config.sampled_evaluation, apart),
+            is_suite=suites.is_suite(config.env),
+        )
         self.goal = self._goal()
         self.best, self.score, self.seconds = -math.inf, math.nan, 0.0
         self.reached: dict[str, float] = {}  # by the last evaluation
@@ -346,6 +349,16 @@ class Session:
         if self.told.differences:
             self._say(f"training and evaluations differ: {'; '.join(self.told.differences)}")
 
+    def _by_game(self) -> str:
+        """Return the last evaluation of a suite as a table."""
+        rows: dict[str, list[str]] = {}
+        for measure in self.trials.measures:
+            game, what = measure.facts["game"], measure.facts["what"]
+            value = self.reached.get(measure_column(what), math.nan)
+            rows.setdefault(game, []).append(f"{what.removesuffix(f' in {game}')} {value:.3g}")
+        width = max(map(len, rows))
+        return "\n".join(f"{game:<{width}}  {', '.join(own)}" for game, own in rows.items())
+
     def _conclude(self) -> None:
         trainer, total = self.trainer, max(self.seconds, 1e-9)
         shares = {**trainer.seconds, "evaluation": self.trials.spent - self.at_end}
@@ -360,6 +373,8 @@ class Session:
             self._say(f"{episodes}: {last}; best.ckpt holds these policies, the last ones")
         elif self.best > -math.inf:
             self._say(f"{episodes}: best {self.best:.1f}")
+        if self.told.is_suite and self.reached:
+            self._say(self._by_game())
         is_reached = self.score >= self.goal
         if self.report is not None and not is_reached:
             self.report.hint()

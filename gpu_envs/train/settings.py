@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_envs.known import fields, registration
+from gpu_envs.known import fields, suites
 from gpu_envs.train.config import Config
 
 Settings = dict[str, Any]
@@ -26,7 +26,7 @@ TRUE, DRAWN = "true", "drawn"
 
 def described(env: str) -> list[fields.Field]:
     """Return the fields of the worlds: the parameters of the environment, and its time limit."""
-    entry = registration.find(env)
+    entry = suites.described(env)
     found = list(fields.read(entry["parameters"]))
     if all(field.name != LIMIT for field in found):
         doc = "steps after which an episode is cut short; 0: never"

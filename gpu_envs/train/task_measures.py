@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu_envs.known import measures, registration
+from gpu_envs.known import suites
 from gpu_envs.policies.sharing import groups
 from gpu_envs.train.config import Config
 
@@ -120,9 +120,9 @@ class Watch:
 def own(config: Config, names: Sequence[str]) -> list[Measure]:
     """Return the measures of a run's environment that hold for its agents and its rewards."""
     chosen = {**config.parameters, **config.evaluation_parameters}
-    usual = {p["name"]: p["default"] for p in registration.find(config.env)["parameters"]}
+    usual = {p["name"]: p["default"] for p in suites.described(config.env)["parameters"]}
     roles, found = (None, *groups("role", names)), []
-    for facts in measures.measures_of(config.env)["training"].get("measures", ()):
+    for facts in suites.training_of(config.env).get("measures", ()):
         changed = [n for n in facts.get("unless", ()) if chosen.get(n, usual[n]) != usual[n]]
         if facts.get("role") in roles and not changed:
             found.append(Measure(facts, names))

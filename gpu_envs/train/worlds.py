@@ -10,9 +10,10 @@ from typing import Any
 
 from gpu_envs import errors
 from gpu_envs.core import options
+from gpu_envs.core.mixed import MixedSimulator
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.infos import infos_of
-from gpu_envs.known import fields, measures, registration
+from gpu_envs.known import fields, suites
 from gpu_envs.known.outputs import FINAL_LAYERS, LAYERS, OUTPUTS, Outputs
 from gpu_envs.policies.options import flag_of
 from gpu_envs.train import varying
@@ -50,7 +51,8 @@ class Worlds:
 
     def __init__(self, name: str, worlds: int, **keywords: Any) -> None:
         count = errors.whole(worlds, "num_envs", 1, options.WORLD_LIMIT)
-        self.simulator = simulator = Simulator(name, count, roles="split", **keywords)
+        self.simulator: Any = _simulator(name, count, keywords)
+        simulator = self.simulator
         self.num_worlds, self.agents_per_world = simulator.num_worlds, simulator.agents_per_world
         self.num_envs = self.num_worlds * self.agents_per_world
         self.agent_names, self.device = simulator.agent_names[:], simulator.device
@@ -80,6 +82,13 @@ class Worlds:
     def _shown(results: Outputs, names: Sequence[str]) -> dict[str, Any]:
         return {name: getattr(results, name) for name in names}
 
+    def worlds_of(self, game: str | None) -> slice:
+        """Return which worlds are those of a game of a suite; None for all."""
+        if game is None:
+            return slice(None)
+        found: slice = next(part.worlds for part in self.simulator.parts if part.game == game)
+        return found
+
     def check(self) -> None:
         """Raise for faults in the worlds since the last check."""
         self.simulator.check()
@@ -87,6 +96,40 @@ class Worlds:
     def close(self) -> None:
         """Release the simulator."""
         self.simulator.close()
+
+
+def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> Simulator | MixedSimulator:
+    """Return the simulator of an environment, or of all games of a suite."""
+    if not suites.is_suite(name):
+        return Simulator(name, worlds, roles="split", **keywords)
+    return MixedSimulator(suites.games_of(name), worlds, name=name, **keywords)
+
+
+def fewest(config: Config) -> int:
+    """Return how few worlds a run can have: one of each game of a suite."""
+    return len(suites.games_of(config.env)) if suites.is_suite(config.env) else 1
+
+
+def _require_suited(config: Config, worlds: int) -> None:
+    """Refuse options that a suite has not."""
+    if not suites.is_suite(config.env):
+        if config.reward_scales:
+            raise ValueError(f"--reward-scales is for suites: {config.env} is one environment")
+        return
+    for flag, value in (
+        ("--reward-weights", config.reward_weights),
+        ("--critic-state", config.critic_state),
+        ("--other-play", config.other_play),
+    ):
+        if value:
+            raise ValueError(f"{flag} is for one environment: {config.env} is a suite")
+    least = fewest(config)
+    for flag, count in (("num-envs", worlds), ("evaluation-episodes", config.evaluation_episodes)):
+        if count < least:
+            raise ValueError(
+                f"--{flag} must be at least {least} for each rank, a world for each game of "
+                f"{config.env}, got {count}"
+            )
 
 
 @contextlib.contextmanager
@@ -98,7 +141,7 @@ def defaults_named(config: Config, chosen: Mapping[str, Any], *parts: str) -> It
         chosen: The parameters of its worlds.
         parts: Where their defaults are: "parameters", and "evaluation" for evaluations.
     """
-    training = measures.measures_of(config.env)["training"]
+    training = suites.training_of(config.env)
     usual = {name: v for part in parts for name, v in training.get(part, {}).items()}
     try:
         yield
@@ -120,10 +163,11 @@ def _way_out(name: str, value: Any, parts: tuple[str, ...]) -> str:
 
 def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Worlds:
     """Return the worlds of a rollout, which write only the outputs that the trainer reads."""
-    described = fields.read(registration.find(config.env)["parameters"])
+    _require_suited(config, worlds)
+    described = fields.read(suites.described(config.env)["parameters"])
     parameters: dict[str, Any] = config.parameters | varying.keywords(config.varying, described)
     with defaults_named(config, parameters, "parameters"):
-        one = Worlds(config.env, 1, device="cpu", **parameters)
+        one = Worlds(config.env, fewest(config), device="cpu", **parameters)
     with defaults_named(config, config.parameters, "parameters"):
         varying.Schedules(config.varying, described).check(one.simulator)
     read = set(_READ) | ({"reward_parts"} if config.reward_weights else set())

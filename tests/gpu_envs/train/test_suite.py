@@ -1,14 +1,18 @@
-"""`train --suite`: every game of a suite, and the table of what was reached."""
+"""Suites in the trainer: a policy for each game, and one for all of them."""
 
 from __future__ import annotations
 
+import csv
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from gpu_envs import suites
-from gpu_envs.train import run, suite
+from gpu_envs.known import suites as known_suites
+from gpu_envs.train import config, evaluate, match, rewards, run, suite, worlds
 
 FEW = (
     *("--total-steps", "64", "--num-envs", "4", "--rollout", "4", "--minibatch", "16"),
@@ -20,7 +24,7 @@ TWO = suites.Suite("two", {"Sokoban-v0": {}, "Rearrange-v0": {}})
 
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(suites, "members", lambda: {"two": list(TWO.games)})
+    monkeypatch.setattr(known_suites, "members", lambda: {"two": list(TWO.games)})
     monkeypatch.chdir(tmp_path)
 
 
@@ -70,3 +74,104 @@ def test_columns_are_as_wide_as_their_longest_entry() -> None:
         "a           1        2         3.00  -",
         "a-game  1,000       20        -0.50  solved 0.25",
     ]
+
+
+# ---- one policy for all games
+
+
+ONE = ("two", *FEW)
+GAMES = ("Sokoban-v0", "Rearrange-v0")
+
+
+def test_one_policy_learns_in_all_games_and_each_has_its_results(two: None, capsys: Any) -> None:
+    assert run.main(list(ONE)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("two, seed 1: 4 worlds on cpu; 1 policy of") for line in lines)
+    assert [line for line in lines if line.startswith(GAMES)] == [
+        "Sokoban-v0    return 0, solved 0",
+        "Rearrange-v0  return 0, solved 0",
+    ]
+    with Path("runs/two/1/curve.csv").open() as file:
+        last = list(csv.DictReader(file))[-1]
+    for game in GAMES:
+        assert float(last[f"evaluation/return_in_{game}"]) == 0
+        assert float(last[f"evaluation/solved_in_{game}"]) == 0
+    assert run.main([*ONE, "--resume", "--total-steps", "128"]) == 0
+    assert "128 steps in" in capsys.readouterr().out
+
+
+def test_its_policy_plays_each_game(two: None, capsys: Any) -> None:
+    run.main(list(ONE))
+    file = "runs/two/1/best.ckpt"
+    capsys.readouterr()
+    for game in GAMES:
+        match.main([game, "--policy", file, "--episodes", "2", "--device", "cpu"])
+        assert "solved" in capsys.readouterr().out
+    assert match.main(["CartPole-v0", "--policy", file]) != 0
+    assert "was saved for environment 'two', expected 'CartPole-v0'" in capsys.readouterr().err
+    assert match.main([file]) != 0
+    assert "two is a suite: name one of its games, such as `evaluate" in capsys.readouterr().err
+
+
+def test_evaluations_tell_games_apart(two: None) -> None:
+    chosen = dataclasses.replace(
+        config.make("two", parameters={"resolution": "4x6", "episode_seconds": 1.0}),
+        evaluation_parameters={},
+    )
+    env = worlds.for_evaluation(chosen, "cpu", 5)
+    assert (env.worlds_of("Sokoban-v0"), env.worlds_of("Rearrange-v0")) == (
+        slice(0, 3),
+        slice(3, 5),
+    )
+    assert env.worlds_of(None) == slice(None)
+    returns, lengths = evaluate.play(env, [], torch.full((5,), -1), seed=1)
+    assert returns.shape == lengths.shape == (5, 1)
+    assert (lengths == 15).all()
+    env.close()
+
+
+def test_rewards_of_games_are_scaled(two: None) -> None:
+    chosen = config.make("two", reward_scales="Rearrange-v0=0.25")
+    simulator = suites.find("two", agent_count=2, resolution="4x6", device="cpu").simulator(3)
+    scale = rewards.scales_of(chosen, simulator, torch.device("cpu"))
+    assert scale is not None
+    assert scale.tolist() == [1, 1, 1, 1, 0.25, 0.25]
+    own = rewards.Rewards(chosen, (), (), "two", torch.device("cpu"), scale)
+    assert own.of(torch.full((2, 6), 4.0), None)[1].tolist() == [4, 4, 4, 4, 1, 1]
+    assert rewards.scales_of(config.make("two"), simulator, torch.device("cpu")) is None
+    for text, message in (
+        ("Rearrange-v0", "must be like"),
+        ("Rearrange-v0=x", "must be like"),
+        ("CartPole-v0=1", "unknown game of two"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rewards.scales_of(
+                config.make("two", reward_scales=text), simulator, torch.device("cpu")
+            )
+    simulator.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["two", "--num-envs", "1"], "--num-envs must be at least 2"),
+        (["two", *FEW, "--evaluation-episodes", "1"], "--evaluation-episodes must be at least 2"),
+        (["two", "--reward-weights", "goal=1"], "--reward-weights is for one environment"),
+        (["two", "--critic-state"], "--critic-state is for one environment"),
+        (["CartPole-v0", "--reward-scales", "a=1"], "--reward-scales is for suites"),
+    ],
+)
+def test_options_that_a_suite_has_not_are_refused(
+    two: None, capsys: Any, words: list[str], message: str
+) -> None:
+    assert run.main([*words, "--device", "cpu"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_parameters_of_a_suite_are_those_that_all_have(two: None) -> None:
+    described = {f["name"]: f for f in known_suites.described("two")["parameters"]}
+    assert {"agent_count", "team_spirit", "resolution", "episode_seconds"} <= set(described)
+    assert "goal_reward" not in described
+    assert described["episode_seconds"]["doc"].endswith("; games have defaults of their own")
+    assert described["agent_count"]["doc"] == "agents of each world, one team"
+    assert known_suites.training_of("two")["defaults"]["encoder"] == "patches"
