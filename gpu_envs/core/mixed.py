@@ -7,8 +7,6 @@ a `Simulator` of that game alone with as many worlds: the same bits, whatever st
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -18,14 +16,12 @@ import gymnasium
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.core import columns, options, resets
+from gpu_envs.core import columns, mixed_saves, options, resets
 from gpu_envs.core.layout import Layout, Output
 from gpu_envs.core.pictures import Picture
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.outputs import OUTPUTS, Outputs
 
-_MAGIC = b"gpu_mix\1"
-_LENGTH, _DIGEST = 8, 16  # bytes
 _GOLDEN = 0x9E3779B97F4A7C15  # keeps the draws of games apart
 
 Games = Mapping[str, Mapping[str, Any]] | Sequence[str]
@@ -273,10 +269,7 @@ class MixedSimulator:
             part.game: part.simulator.save(chosen)
             for part, chosen in self._chosen(worlds, "worlds")
         }
-        header = {"version": 1, "games": {game: len(data) for game, data in saves.items()}}
-        text = json.dumps(header).encode()
-        body = b"".join((_MAGIC, len(text).to_bytes(_LENGTH, "little"), text, *saves.values()))
-        return body + _digest(body)
+        return mixed_saves.joined(saves)
 
     def load(self, data: bytes, worlds: object = None) -> None:
         """Continue from a save of the same games, or refuse it before anything is written.
@@ -285,7 +278,7 @@ class MixedSimulator:
             data: What `save` returned.
             worlds: Numbers of the worlds that are written, as many of each game as the save has.
         """
-        saves = _saves_of(data)
+        saves = mixed_saves.split(data)
         chosen = list(self._chosen(worlds, "worlds"))
         if [part.game for part, _ in chosen] != list(saves):
             asked = ", ".join(part.game for part, _ in chosen)
@@ -577,27 +570,3 @@ def _checked_shares(
             f"got {counts}"
         )
     return counts
-
-
-def _saves_of(data: object) -> dict[str, bytes]:
-    """Return the saves of games, by name."""
-    if not isinstance(data, bytes | bytearray | memoryview):
-        raise TypeError(f"data must be bytes, got {type(data).__name__}")
-    whole = bytes(data)
-    if not whole.startswith(_MAGIC):
-        raise ValueError("load: this is not a save of several games")
-    body, digest = whole[:-_DIGEST], whole[-_DIGEST:]
-    begin = len(_MAGIC) + _LENGTH
-    if len(whole) < begin + _DIGEST or _digest(body) != digest:
-        raise ValueError("load: the save is damaged or truncated: its checksum does not fit")
-    length = int.from_bytes(body[len(_MAGIC) : begin], "little")
-    sizes: dict[str, int] = json.loads(body[begin : begin + length])["games"]
-    saves, at = {}, begin + length
-    for game, size in sizes.items():
-        saves[game] = body[at : at + size]
-        at += size
-    return saves
-
-
-def _digest(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=_DIGEST).digest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 import gpu_envs
 from gpu_envs import MixedSimulator, Simulator
+from gpu_envs.core import mixed_saves
 
 COLLECT, EASY, SOKOBAN = "Collect-v0", "ObstaclesEasy-v0", "Sokoban-v0"
 GAMES = (EASY, COLLECT, SOKOBAN)
@@ -181,7 +181,7 @@ def test_wrong_saves_change_nothing(make_mixed: Make) -> None:
     parts = {part.game: part.simulator.save() for part in other.parts}
     parts[SOKOBAN] = make_and_save(make_mixed, games=(SOKOBAN,), num_worlds=1)
     with pytest.raises(ValueError, match="load"):
-        mixed.load(joined(parts))
+        mixed.load(mixed_saves.joined(parts))
     assert mixed.save() == before
     with pytest.raises(TypeError, match="data must be bytes"):
         mixed.load("text")  # type: ignore[arg-type]
@@ -191,14 +191,6 @@ def make_and_save(make_mixed: Make, **keywords: Any) -> bytes:
     mixed = make_mixed(keywords.pop("num_worlds", WORLDS), **keywords)
     mixed.reset(seed=1)
     return mixed.save()
-
-
-def joined(saves: dict[str, bytes]) -> bytes:
-    import hashlib
-
-    text = json.dumps({"version": 1, "games": {k: len(v) for k, v in saves.items()}}).encode()
-    body = b"gpu_mix\1" + len(text).to_bytes(8, "little") + text + b"".join(saves.values())
-    return body + hashlib.blake2b(body, digest_size=16).digest()
 
 
 def test_parameters_change_in_all_games_or_in_one(make_mixed: Make) -> None:
