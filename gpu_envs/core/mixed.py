@@ -8,40 +8,26 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.core import columns, mixed_saves, options, resets
-from gpu_envs.core.layout import Layout, Output
+from gpu_envs.core import copies, mixed_parts, resets
+from gpu_envs.core.arrays import Wanted
+from gpu_envs.core.layout import Layout, Output, size_in_words
+from gpu_envs.core.mixed_parts import Games, Part
+from gpu_envs.core.mixed_states import MixedStates
 from gpu_envs.core.pictures import Picture
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.outputs import OUTPUTS, Outputs
 
 _GOLDEN = 0x9E3779B97F4A7C15  # keeps the draws of games apart
 
-Games = Mapping[str, Mapping[str, Any]] | Sequence[str]
 
-
-@dataclass(frozen=True)
-class Part:
-    """One game, and which part of the batch it is."""
-
-    game: str
-    simulator: Simulator
-    worlds: slice
-    rows: slice
-
-    def of(self, array: Any, all_worlds: int) -> Any:
-        """Return this game's part of an array by world or by row."""
-        return array[self.worlds if len(array) == all_worlds else self.rows]
-
-
-class MixedSimulator:
+class MixedSimulator(MixedStates):
     """A batch of worlds of several games, which are observed and played alike.
 
     What one game alone writes, such as its state and its rewards in parts, is in `own`, by game;
@@ -66,10 +52,14 @@ class MixedSimulator:
         name: str = "mixed",
         **keywords: Any,
     ) -> None:
-        given = _checked_games(games)
-        counts = _checked_shares(shares, num_worlds, list(given))
-        if keywords.get("arrays") == "jax":
-            raise ValueError("arrays='jax' is not possible for several games: they share arrays")
+        given = mixed_parts.checked_games(games)
+        counts = mixed_parts.checked_shares(shares, num_worlds, list(given))
+        for own in (keywords, *given.values()):
+            if own.get("arrays") == "jax":
+                raise ValueError("arrays='jax' is not offered for several games: they share arrays")
+        self._make_again = partial(
+            type(self), games, num_worlds, shares=shares, name=name, **keywords
+        )
         self.name = name
         self.reuse = errors.flag(keywords.pop("reuse", False), "reuse")
         self.num_worlds = sum(counts)
@@ -89,6 +79,10 @@ class MixedSimulator:
         self.layout = self._common_layout()
         self.own: dict[str, dict[str, Any]] = {part.game: {} for part in self.parts}
         self._kept: dict[bool, Outputs] = {}
+        place = ("cpu", 0)
+        self._masks = resets.MaskReader(
+            self.num_worlds, self.agents_per_world, place, lambda array: (0, array)
+        )
 
     def _made(
         self, given: Mapping[str, Mapping[str, Any]], counts: Sequence[int], common: dict[str, Any]
@@ -97,7 +91,11 @@ class MixedSimulator:
         made: list[Simulator] = []
         try:
             for (game, own), count, end in zip(given.items(), counts, ends, strict=True):
-                simulator = Simulator(game, count, **{**common, **own})
+                cut = {
+                    name: mixed_parts.cut(value, self.num_worlds, slice(end - count, end))
+                    for name, value in common.items()
+                }
+                simulator = Simulator(game, count, **{"reuse": self.reuse, **cut, **own})
                 made.append(simulator)
                 if not simulator.kinds.is_one or simulator.kinds.is_split:
                     raise ValueError(f"{simulator.name} has roles: several games have one kind")
@@ -117,6 +115,11 @@ class MixedSimulator:
             "action space": lambda simulator: simulator.single_action_space,
             "number of agents": lambda simulator: simulator.agents_per_world,
             "device": lambda simulator: simulator.device,
+            "library of arrays": lambda simulator: simulator.arrays,
+            "autoreset mode": lambda simulator: simulator.autoreset_mode.value,
+            "value of `ends`": lambda simulator: simulator.ends,
+            "value of `strict`": lambda simulator: simulator.strict,
+            "value of `varies`": lambda simulator: sorted(simulator.varies),
         }
         for part in self.parts[1:]:
             for what, read in alike.items():
@@ -125,7 +128,7 @@ class MixedSimulator:
                     self.close()
                     raise ValueError(
                         f"the {what} of {part.game} differs from that of {first.name}: "
-                        f"{_shown(other)} against {_shown(one)}"
+                        f"{mixed_parts.shown(other)} against {mixed_parts.shown(one)}"
                     )
 
     def _common_layout(self) -> Layout:
@@ -134,7 +137,10 @@ class MixedSimulator:
         for name in OUTPUTS:
             each = [part.simulator.layout.output(name) for part in self.parts]
             one = each[0]
-            if one is None or any(other is None or _form(other) != _form(one) for other in each):
+            if name in mixed_parts.OWN or one is None:
+                continue
+            forms = [None if other is None else mixed_parts.form(other) for other in each]
+            if any(other != forms[0] for other in forms):
                 continue
             shape = (self.num_worlds, *one.shape[1:])
             head = (self.num_worlds * self.agents_per_world,) if one.per_agent else shape[:1]
@@ -165,14 +171,17 @@ class MixedSimulator:
         worlds: Any = None,
     ) -> Outputs:
         """Step and return all outputs that games have in common; flat ones have a row per agent."""
+        self._require_ready("step")
         taken = self._by_row(actions, "actions")
-        masks = None if worlds is None else self._by_row(worlds, "worlds")
+        masks = None if worlds is None else self._checked_mask(worlds)
         results = self._destination(flat, out)
-        for part in self.parts:
+        # A game that will refuse its actions comes first, so that nothing has moved then.
+        for part in sorted(self.parts, key=lambda part: self._may_step(part, taken, masks)):
             mask = None if masks is None else part.of(masks, self.num_worlds)
             own = part.of(taken, self.num_worlds)
             place = self._places(part, results, flat)
-            self._note_own(part, part.simulator.step_arrays(own, flat, place, stream, mask))
+            with mixed_parts.named(part):
+                self._note_own(part, part.simulator.step_arrays(own, flat, place, stream, mask))
         return results
 
     def reset(
@@ -209,14 +218,21 @@ class MixedSimulator:
     ) -> Outputs:
         """Reset as `reset` does, with the mask among the options."""
         seeds = resets.checked_seed(seed, self.num_worlds)
-        if seeds is None and not self.has_begun:
-            seeds = resets.fresh_seed()
         requests = self._options_by_game(resets.checked_options(options))
+        if not self.is_ready:
+            if any("reset_mask" in request for request in requests):
+                raise errors.ResetNeeded("reset_mask: the first reset has to be of all worlds")
+            seeds = resets.fresh_seed() if seeds is None else seeds
         results = self._destination(flat, out)
+        for part, request in zip(self.parts, requests, strict=True):
+            with mixed_parts.named(part):
+                part.simulator.require_options(request)
         for part, request in zip(self.parts, requests, strict=True):
             own = seeds[part.worlds] if isinstance(seeds, list) else seeds
             place = self._places(part, results, flat)
-            self._note_own(part, part.simulator.reset_arrays(own, request, flat, place, stream))
+            with mixed_parts.named(part):
+                done = part.simulator.reset_arrays(own, request, flat, place, stream)
+                self._note_own(part, done)
         return self._of_a_reset(results)
 
     def observe(self, out: Mapping[str, Any] | None = None, *, stream: object = None) -> Outputs:
@@ -227,6 +243,7 @@ class MixedSimulator:
         self, flat: bool, out: Mapping[str, Any] | None = None, stream: object = None
     ) -> Outputs:
         """Observe and return all common outputs but those that only a step writes."""
+        self._require_ready("observe")
         results = self._destination(flat, out)
         for part in self.parts:
             place = self._places(part, results, flat)
@@ -240,9 +257,10 @@ class MixedSimulator:
         whole = errors.whole(seed, "seed", 0, resets.SEED_LIMIT - 1)
         form = self._first.kinds.action_form
         shape = (self.num_worlds, *form.drawn_shape[1:])
-        actions = out
-        if out is None:
-            actions = self.empty(shape, "float32" if form.is_float else "int32")
+        kind = "float32" if form.is_float else "int32"
+        actions = self.empty(shape, kind) if out is None else out
+        if out is not None:
+            self._first.require_array(out, Wanted("out", (kind,), (shape,)))
         for number, part in enumerate(self.parts):
             part.simulator.sample_actions(
                 None if mask is None else part.of(mask, self.num_worlds),
@@ -255,93 +273,6 @@ class MixedSimulator:
     def empty(self, shape: tuple[int, ...], kind: str) -> Any:
         """Return an array of the games' library on their machine, not filled."""
         return self._first.empty(shape, kind)
-
-    # ---- the state of the worlds
-
-    def save(self, worlds: object = None) -> bytes:
-        """Return the state of worlds, game by game; loads on any machine.
-
-        Args:
-            worlds: Their numbers, in the order in which they are saved within each game; None for
-                all.
-        """
-        saves = {
-            part.game: part.simulator.save(chosen)
-            for part, chosen in self._chosen(worlds, "worlds")
-        }
-        return mixed_saves.joined(saves)
-
-    def load(self, data: bytes, worlds: object = None) -> None:
-        """Continue from a save of the same games, or refuse it before anything is written.
-
-        Args:
-            data: What `save` returned.
-            worlds: Numbers of the worlds that are written, as many of each game as the save has.
-        """
-        saves = mixed_saves.split(data)
-        chosen = list(self._chosen(worlds, "worlds"))
-        if [part.game for part, _ in chosen] != list(saves):
-            asked = ", ".join(part.game for part, _ in chosen)
-            raise ValueError(f"load: the save has worlds of {', '.join(saves)}, not of {asked}")
-        before: list[tuple[Part, bytes]] = []
-        try:
-            for part, numbers in chosen:
-                kept = part.simulator.save() if part.simulator.is_ready else b""
-                part.simulator.load(saves[part.game], numbers)
-                before.append((part, kept))
-        except BaseException:
-            for part, kept in before:
-                if kept:
-                    part.simulator.load(kept)
-            raise
-
-    def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
-        """Copy worlds over others of their game; arguments as `Simulator.copy_worlds` has them."""
-        source = columns.world_numbers(src, "src", self.num_worlds)
-        destination = columns.world_numbers(dst, "dst", self.num_worlds)
-        if len(source) == 1:
-            source *= len(destination)
-        if len(source) != len(destination):
-            raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
-        pairs: dict[str, tuple[Part, list[int], list[int]]] = {}
-        for a, b in zip(source, destination, strict=True):
-            one, other = self.part_of(a), self.part_of(b)
-            if one is not other:
-                raise ValueError(f"world {a} is of {one.game} and world {b} of {other.game}")
-            _, froms, tos = pairs.setdefault(one.game, (one, [], []))
-            froms.append(a - one.worlds.start)
-            tos.append(b - one.worlds.start)
-        for part, froms, tos in pairs.values():
-            part.simulator.copy_worlds(froms, tos, reseed=reseed)
-
-    def set_parameters(self, *, worlds: Sequence[int] | None = None, **values: Any) -> None:
-        """Change parameters of every game, which all know them; `games` has those of one.
-
-        Args:
-            worlds: Numbers of the worlds that are changed; None for all.
-            **values: Parameters by name: a number, or an array with one per world.
-        """
-        for part in self.parts:
-            part.simulator.require_changeable(values)
-        chosen = list(self._chosen(worlds, "worlds"))
-        listed = (
-            None if worlds is None else columns.world_numbers(worlds, "worlds", self.num_worlds)
-        )
-        for part, numbers in chosen:
-            own = {name: self._values_of(part, value, listed) for name, value in values.items()}
-            part.simulator.set_parameters(worlds=numbers, **own)
-
-    def _values_of(self, part: Part, value: Any, listed: Sequence[int] | None) -> Any:
-        """Return a game's values of a parameter that was given by world."""
-        if not hasattr(value, "__len__") or isinstance(value, str):
-            return value
-        numbers = range(self.num_worlds) if listed is None else listed
-        if len(value) != len(numbers):
-            raise ValueError(
-                f"values must have one entry per world, {len(numbers)}, got {len(value)}"
-            )
-        array = np.asarray(value)
-        return array[[k for k, world in enumerate(numbers) if self.part_of(world) is part]]
 
     # ---- what is said of it
 
@@ -383,11 +314,6 @@ class MixedSimulator:
         counts = [part.simulator.num_worlds for part in self.parts]
         return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
-    def part_of(self, world: int) -> Part:
-        """Return the game of a world."""
-        number = errors.whole(world, "world", 0, self.num_worlds - 1)
-        return next(part for part in self.parts if number < part.worlds.stop)
-
     def text(self, world: int = 0, viewer: int = -1) -> str:
         """Return one world as text; arguments as `Simulator.text` has them."""
         part = self.part_of(world)
@@ -401,7 +327,8 @@ class MixedSimulator:
     def check(self) -> None:
         """Raise what went wrong in any game since the last check."""
         for part in self.parts:
-            part.simulator.check()
+            with mixed_parts.named(part):
+                part.simulator.check()
 
     @property
     def np_random_seed(self) -> int | tuple[int, ...] | None:
@@ -422,6 +349,16 @@ class MixedSimulator:
         return any(part.simulator.has_begun for part in self.parts)
 
     @property
+    def is_ready(self) -> bool:
+        """Whether the worlds of all games have begun."""
+        return all(part.simulator.is_ready for part in self.parts)
+
+    def report_illegal(self, report: Callable[[int], object] | None) -> None:
+        """Call `report` with the number of illegal actions, as `Simulator.report_illegal` does."""
+        for part in self.parts:
+            part.simulator.report_illegal(report)
+
+    @property
     def is_closed(self) -> bool:
         """Whether `close` was called."""
         return self._first.is_closed
@@ -432,6 +369,10 @@ class MixedSimulator:
             part.simulator.close()
         self._kept = {}
 
+    def __reduce__(self) -> copies.Recipe:
+        """Return how to make another one, which is all there is before the first reset."""
+        return copies.recipe(self, self._make_again, self.has_begun, self.is_closed)
+
     def __repr__(self) -> str:
         """Return the games and the size."""
         counts = ", ".join(f"{part.game} {part.simulator.num_worlds}" for part in self.parts)
@@ -441,17 +382,63 @@ class MixedSimulator:
 
     def _destination(self, flat: bool, out: Mapping[str, Any] | None) -> Outputs:
         """Return the arrays of the whole batch that a call writes."""
-        if self.is_closed:
-            self._first.check()  # says so
-        given = dict(out or {})
-        for name in given:
-            if name not in OUTPUTS or self.layout.output(name) is None:
-                known = [o.name for o in self.layout.outputs if o is not None]
-                raise ValueError(errors.unknown("output in out=", name, known))
+        given = self._given(out, flat)
         if self.reuse and flat not in self._kept:
             self._kept[flat] = self._fresh(flat, ())
         rest = self._kept[flat] if self.reuse else self._fresh(flat, given)
         return rest._replace(**given)
+
+    def _given(self, out: object, flat: bool) -> dict[str, Any]:
+        """Check arrays of the caller; return them by name."""
+        if out is None:
+            return {}
+        if isinstance(out, Outputs):
+            out = {name: array for name, array in out._asdict().items() if self._writes(name)}
+        if not isinstance(out, Mapping):
+            raise TypeError(f"out must be a dict of arrays, got {type(out).__name__}")
+        size = size_in_words(self.num_worlds, self.agents_per_world)
+        for name, array in out.items():
+            output = self.layout.output(name) if name in OUTPUTS else None
+            if output is None:
+                known = [o.name for o in self.layout.outputs if o is not None]
+                raise ValueError(errors.unknown("output in out=", name, known))
+            shapes = (output.view(flat),)
+            wanted = Wanted(f"out[{name!r}]", (output.type,), shapes, size=size)
+            self._first.require_array(array, wanted)
+        return dict(out)
+
+    def _writes(self, name: str) -> bool:
+        return self.layout.output(name) is not None
+
+    def _require_ready(self, call: str) -> None:
+        if self.is_closed:
+            self._first.check()  # says so
+        if not self.is_ready:
+            raise errors.ResetNeeded(f"{self.name}: call reset() before {call}()")
+
+    def _may_step(self, part: Part, taken: Any, masks: Any) -> bool:
+        """Whether a game will take its actions, as far as the host knows them."""
+        own, space = part.of(taken, self.num_worlds), self.single_action_space
+        if not isinstance(own, np.ndarray) or own.dtype.kind not in "iuf":
+            return True
+        agents = self.agents_per_world
+        rows = own.reshape(-1, 1) if own.size == len(own) * agents else own
+        try:
+            rows = rows.reshape(part.simulator.num_worlds * agents, -1)
+        except ValueError:  # of another shape: refused
+            return False
+        if masks is not None and isinstance(masks, np.ndarray):
+            by_world = part.of(masks, self.num_worlds).reshape(part.simulator.num_worlds, -1)[:, 0]
+            rows = rows[np.repeat(by_world != 0, agents)]
+        low, high = mixed_parts.bounds(space)
+        return bool(((rows >= low) & (rows <= high)).all())
+
+    def _checked_mask(self, worlds: Any) -> Any:
+        """Return which worlds step, by world or row; refuse rows of a world that differ."""
+        mask = self._by_row(worlds, "worlds")
+        if isinstance(mask, np.ndarray):
+            self._masks.on_host(resets.STEP_MASK, mask)  # refuses
+        return mask
 
     def _fresh(self, flat: bool, but: Any) -> Outputs:
         return Outputs(
@@ -493,7 +480,9 @@ class MixedSimulator:
 
     def _by_row(self, values: Any, what: str) -> Any:
         """Return values by world or by row as something that can be cut into parts."""
-        array = values if hasattr(values, "shape") else np.asarray(values)
+        array = values
+        if not hasattr(values, "shape"):
+            array = np.from_dlpack(values) if hasattr(values, "__dlpack__") else np.asarray(values)
         rows = self.num_worlds * self.agents_per_world
         if len(array.shape) == 0 or array.shape[0] not in (self.num_worlds, rows):
             raise ValueError(
@@ -510,63 +499,16 @@ class MixedSimulator:
         if len(masks) > 1:
             raise ValueError("options must have 'reset_mask' or its alias 'env_idx', got both")
         chosen: Any = None
-        if "env_idx" in masks:
-            chosen = np.zeros(self.num_worlds * self.agents_per_world, bool)
-            chosen[np.asarray(masks["env_idx"])] = True
-        elif masks:
-            chosen = self._by_row(masks["reset_mask"], "reset_mask")
+        for key, mask in masks.items():
+            chosen = self._masks.on_host(key, mask)
         requests = []
         for part in self.parts:
-            request = {**common, **resets.checked_options(own.get(part.game))}
+            shared = {
+                name: mixed_parts.cut(value, self.num_worlds, part.worlds)
+                for name, value in common.items()
+            }
+            request = {**shared, **resets.checked_options(own.get(part.game))}
             if chosen is not None:
-                request["reset_mask"] = part.of(chosen, self.num_worlds)
+                request["reset_mask"] = chosen[part.worlds]
             requests.append(request)
         return requests
-
-    def _chosen(self, worlds: object, what: str) -> Iterator[tuple[Part, list[int] | None]]:
-        """Yield each game that has worlds among those that are named, and their numbers in it."""
-        if worlds is None:
-            yield from ((part, None) for part in self.parts)
-            return
-        numbers = columns.world_numbers(worlds, what, self.num_worlds)
-        for part in self.parts:
-            own = [n - part.worlds.start for n in numbers if self.part_of(n) is part]
-            if own:
-                yield part, own
-
-
-def _form(output: Output) -> tuple[Any, ...]:
-    """Return what has to be alike in all games."""
-    return output.type, output.shape[1:], output.per_agent, output.by_a_step, output.where_ended
-
-
-def _shown(value: Any) -> str:
-    """Return a value in a few words; of a space of numbers not all of their bounds."""
-    if isinstance(value, gymnasium.spaces.Box):
-        return f"Box of shape {value.shape}, {value.dtype}"
-    return str(value)
-
-
-def _checked_games(games: Games) -> dict[str, Mapping[str, Any]]:
-    if isinstance(games, str) or not isinstance(games, Mapping | Sequence):
-        raise TypeError(f"games must be ids, or a dict of them, got {errors.shown(games)}")
-    given = dict(games) if isinstance(games, Mapping) else {game: {} for game in games}
-    if len(given) < len(games) or not given:
-        raise ValueError(f"games must be one id or more, each once, got {errors.shown(games)}")
-    return given
-
-
-def _checked_shares(
-    shares: Sequence[int] | None, num_worlds: object, games: Sequence[str]
-) -> list[int]:
-    count = errors.whole(num_worlds, "num_worlds", len(games), options.WORLD_LIMIT)
-    if shares is None:
-        each, more = divmod(count, len(games))
-        return [each + (number < more) for number in range(len(games))]
-    counts = [errors.whole(share, "shares", 1, options.WORLD_LIMIT) for share in shares]
-    if len(counts) != len(games) or sum(counts) != count:
-        raise ValueError(
-            f"shares must have a number of worlds for each of {len(games)} games, {count} in all, "
-            f"got {counts}"
-        )
-    return counts

@@ -404,6 +404,16 @@ class Simulator(WorldViews):
         self._has_sampled = True
         return actions
 
+    def require_array(self, array: Any, wanted: array_libraries.Wanted) -> None:
+        """Refuse an array of another form, library or device."""
+        self._arrays.check(array, wanted)
+
+    def require_options(self, options: ResetOptions) -> None:
+        """Refuse options that `reset` would refuse."""
+        given = dict(resets.checked_options(options))
+        self._laws(self._reset_laws(given), self.num_worlds)
+        resets.split_options(given, self._reset_fields, self.name)
+
     def empty(self, shape: tuple[int, ...], kind: str) -> Any:
         """Return an array of this simulator's library on its machine, not filled."""
         return self._arrays.empty(shape, kind)

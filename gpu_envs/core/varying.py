@@ -78,6 +78,23 @@ class VaryingParameters:
             if name not in known:
                 raise TypeError(self._no_change(name, known))
 
+    def may_take(self, values: Mapping[str, Any]) -> bool:
+        """Whether numbers lie within the bounds of their parameters."""
+        by_name = {field.name: field for field in self._parameter_fields}
+        for name, value in values.items():
+            if isinstance(value, ranges.Range):
+                continue
+            try:
+                numbers = np.asarray(value, np.float64)
+            except (TypeError, ValueError):
+                return False
+            field = by_name[name]
+            if field.low is None or field.high is None:
+                continue
+            if not ((numbers >= field.low) & (numbers <= field.high)).all():
+                return False
+        return True
+
     def _laws(self, values: Mapping[str, Any], count: int) -> Changes:
         self.require_changeable(values)
         return {name: own_values.law_of(name, value, count) for name, value in values.items()}

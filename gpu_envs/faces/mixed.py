@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from gpu_envs.core import copies, options, pictures
-from gpu_envs.core.mixed import Games, MixedSimulator
+from gpu_envs.core.mixed import MixedSimulator
+from gpu_envs.core.mixed_parts import Games
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.faces import vector
+from gpu_envs.faces import attributes, vector
 from gpu_envs.faces.infos import parts_by_name
 from gpu_envs.faces.vector import Infos, VectorEnv
 from gpu_envs.known import registration
@@ -72,6 +75,8 @@ class MixedVectorEnv(VectorEnv):
         self._game = mixed.empty((self.num_envs,), "int32")
         for number, part in enumerate(mixed.parts):
             self._game[part.rows] = number
+        if isinstance(self._game, np.ndarray):
+            self._game.flags.writeable = False
         names = {f["name"] for game in mixed.games for f in registration.find(game)["parameters"]}
         self._guarded = name, frozenset(n for n in names if not hasattr(self, n))
 
@@ -110,14 +115,23 @@ class MixedVectorEnv(VectorEnv):
         return infos
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return an attribute of this environment, per row."""
+        """Return an attribute of this environment, or a parameter that all games have, per row."""
+        if self._is_parameter(name) and not hasattr(self, name):
+            values = [one.get(f"world.{name}")[:, 0] for one in self.games.values()]
+            return tuple(np.concatenate(values).repeat(self.agents_per_world).tolist())
         return (getattr(self, name),) * self.num_envs
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Set a parameter that every game knows: a number, or one per row."""
+        """Set a parameter that every game knows: a number, or one per row or world."""
+        if not self._is_parameter(name):
+            raise AttributeError(self._refusal(name))
         if isinstance(values, list | tuple):
-            values = [values[world * self.agents_per_world] for world in range(self.num_worlds)]
+            values = attributes.by_world(values, self.num_envs, self.num_worlds)
+            values = values[0] if attributes.are_equal(values) else values
         self.simulator.set_parameters(**{name: values})
+
+    def _is_parameter(self, name: object) -> bool:
+        return all(attributes.is_parameter(game, name) for game in self.games)
 
     def _refusal(self, name: str) -> str:
         return (

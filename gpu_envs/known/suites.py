@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,8 +16,9 @@ def members() -> dict[str, list[str]]:
     """Return the ids of the games of each suite, by its name."""
     found: dict[str, list[str]] = {}
     for game in registration.environments():
-        for name in measures.suites_of(game):
-            found.setdefault(name, []).append(game)
+        with contextlib.suppress(ValueError):  # damaged data are refused where they are used
+            for name in measures.suites_of(game):
+                found.setdefault(name, []).append(game)
     return found
 
 
@@ -56,6 +58,17 @@ def described(name: str) -> Description:
         "parameters": common_parameters(each),
         "reset_options": [],
     }
+
+
+def own_defaults(name: str) -> set[str]:
+    """Return the parameters of a suite whose games have defaults of their own."""
+    if not is_suite(name):
+        return set()
+    each = [registration.find(game)["parameters"] for game in games_of(name)]
+    defaults: dict[str, list[Any]] = {}
+    for field in (field for fields in each for field in fields):
+        defaults.setdefault(field["name"], []).append(field["default"])
+    return {name for name, values in defaults.items() if any(v != values[0] for v in values)}
 
 
 def common_parameters(each: Sequence[Description]) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.known import registration, suites
+from gpu_envs.known import suites
 from gpu_envs.known.fields import read as read_fields
 from gpu_envs.known.fields import shortened, spelt
 from gpu_envs.policies import agent_kinds, checkpoint
@@ -119,7 +119,7 @@ def _differing(config: Mapping[str, Any], simulator: Simulator) -> tuple[str, st
 
     Those that differ by world in either shape no policy, and are left out.
     """
-    described = read_fields(registration.find(simulator.name)["parameters"])
+    described = read_fields(suites.described(simulator.name)["parameters"])
     defaults = {field.name: field.default for field in described}
     trained = shortened(described, {**defaults, **config["parameters"]})
     own = {*simulator.varies, *config.get("varying", {})}

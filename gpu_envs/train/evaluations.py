@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from gpu_envs.known import suites
 from gpu_envs.policies import teams
 from gpu_envs.policies.networks import Policy
 from gpu_envs.policies.sharing import sides
@@ -48,6 +49,7 @@ class Trials:
         self.config, self.ranks = config, ranks
         self.episodes = max(config.evaluation_episodes, ranks.count)
         self.few = max(_FEW, worlds.fewest(config))
+        self.is_suite = suites.is_suite(config.env)
         self.device = device
         self.env = self._worlds(self.episodes)
         self.of_agent = teams.agents_of(config, self.env.agent_names)
@@ -62,6 +64,7 @@ class Trials:
     def _worlds(self, episodes: int) -> worlds.Worlds:
         """Return this rank's share of the worlds for `episodes` episodes."""
         first, count = self.ranks.share(episodes)
+        worlds.require_enough("--evaluation-episodes", self.config, count)
         chosen = self.config.parameters | self.config.evaluation_parameters
         with worlds.defaults_named(self.config, chosen, "parameters", "evaluation"):
             return worlds.for_evaluation(self.config, self.device, count, first)
@@ -172,6 +175,11 @@ class Trials:
         for what, found in watch.found(*played).items() if watch else ():
             own = found[env.worlds_of(games[what])].unsqueeze(1)
             results[measure_column(what)] = float(self._means(own))
+        if self.is_suite:  # each game counts once, however many worlds it has
+            returns = [
+                results[measure_column(what)] for what in games if what.startswith("return ")
+            ]
+            results[EVALUATION] = sum(returns) / len(returns)
         results[EVALUATION_EPISODES] = float(episodes)
         return results
 

@@ -212,8 +212,8 @@ class Trainer:
         if not 0 < number < self.starts:
             return
         first = self.ranks.share(self.config.num_envs)[0]
-        world = first + torch.arange(self.env.num_worlds)
-        mask = world * self.starts // self.config.num_envs == number
+        stages = self.env.stages(first, self.config.num_envs, self.starts)
+        mask = torch.from_numpy(stages == number)
         if not mask.any():
             return
         mask = mask.to(self.device)

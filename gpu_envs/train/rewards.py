@@ -70,10 +70,16 @@ def scales_of(config: Config, simulator: Any, device: torch.device) -> Tensor | 
         return None
     scale = torch.ones(simulator.num_worlds * simulator.agents_per_world, device=device)
     rows = {part.game: part.rows for part in simulator.parts}
+    seen: set[str] = set()
     for text in config.reward_scales.replace(",", " ").split():
         game, sign, number = text.partition("=")
         if not sign or re.fullmatch(_NUMBER, number) is None:
             raise ValueError(f"--reward-scales must be like 'Collect-v0=0.5', got {text!r}")
+        if not math.isfinite(float(number)):
+            raise ValueError(f"--reward-scales: the number of {text!r} is too large")
+        if game in seen:
+            raise ValueError(f"--reward-scales names {game!r} more than once")
+        seen.add(game)
         if game not in rows:
             raise ValueError(errors.unknown(f"game of {config.env} (--reward-scales)", game, rows))
         scale[rows[game]] = float(number)

@@ -37,7 +37,12 @@ def described(env: str) -> list[fields.Field]:
 
 def usual(env: str) -> Settings:
     """Return the parameters of an environment by default."""
-    return {field.name: fields.short(field.default, field.type) for field in described(env)}
+    own = suites.own_defaults(env)
+    return {
+        field.name: fields.short(field.default, field.type)
+        for field in described(env)
+        if field.name not in own
+    }
 
 
 def _parameters(env: str, *chosen: Mapping[str, Any]) -> Settings:

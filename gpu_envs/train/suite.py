@@ -28,11 +28,15 @@ def main(words: Sequence[str], configured: Callable[[Sequence[str]], Configured]
     suite = suites.find(words[0] if words else None)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ValueError(f"{OPTION} trains in one process: several are for one environment")
+    runs = {game: configured([game, *words[1:]]) for game in suite.games}  # refuses before any runs
+    for config, _ in runs.values():
+        if "<env>" not in config.out:
+            raise ValueError(f"--out needs <env> in it, for a folder of each game: {config.out}")
     rows: list[Row] = []
     try:
-        for number, game in enumerate(suite.games, 1):
+        for number, (game, run) in enumerate(runs.items(), 1):
             print(f"{game}, {number} of {len(suite.games)} games of {suite.name}", flush=True)
-            session = Session(*configured([game, *words[1:]]))
+            session = Session(*run)
             try:
                 session.run()
                 rows.append(_row(game, session))

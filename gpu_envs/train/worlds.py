@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from gpu_envs import errors
 from gpu_envs.core import options
 from gpu_envs.core.mixed import MixedSimulator
@@ -82,6 +84,19 @@ class Worlds:
     def _shown(results: Outputs, names: Sequence[str]) -> dict[str, Any]:
         return {name: getattr(results, name) for name in names}
 
+    def stages(self, first: int, total: int, count: int) -> Any:
+        """Return the number of each world among `count` groups, which are spread over all worlds.
+
+        Args:
+            first: Number of this rank's first world.
+            total: Worlds of all ranks.
+            count: How many groups there are.
+        """
+        if not isinstance(self.simulator, MixedSimulator):
+            return (first + np.arange(self.num_worlds)) * count // total
+        sizes = [part.simulator.num_worlds for part in self.simulator.parts]
+        return np.concatenate([np.arange(size) * count // size for size in sizes])
+
     def worlds_of(self, game: str | None) -> slice:
         """Return which worlds are those of a game of a suite; None for all."""
         if game is None:
@@ -123,13 +138,17 @@ def _require_suited(config: Config, worlds: int) -> None:
     ):
         if value:
             raise ValueError(f"{flag} is for one environment: {config.env} is a suite")
+    require_enough("--num-envs", config, worlds)
+
+
+def require_enough(flag: str, config: Config, worlds: int) -> None:
+    """Refuse fewer worlds of this rank than a suite has games."""
     least = fewest(config)
-    for flag, count in (("num-envs", worlds), ("evaluation-episodes", config.evaluation_episodes)):
-        if count < least:
-            raise ValueError(
-                f"--{flag} must be at least {least} for each rank, a world for each game of "
-                f"{config.env}, got {count}"
-            )
+    if worlds < least:
+        raise ValueError(
+            f"{flag} must be at least {least} for each rank, a world for each game of "
+            f"{config.env}, got {worlds}"
+        )
 
 
 @contextlib.contextmanager

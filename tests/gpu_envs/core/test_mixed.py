@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -254,7 +255,7 @@ def test_torch_gets_the_same(make_mixed: Make, torch: Any) -> None:
         (GAMES, {"num_worlds": 7, "shares": (3, 4)}, "shares must have a number of worlds"),
         (GAMES, {"num_worlds": 7, "shares": (3, 4, 0)}, "shares must be"),
         (GAMES, {"num_worlds": 7, "shares": (3, 3, 3)}, "7 in all"),
-        (GAMES, {"arrays": "jax"}, "arrays='jax' is not possible"),
+        (GAMES, {"arrays": "jax"}, "arrays='jax' is not offered"),
         ({EASY: {"agent_count": 2}, COLLECT: {}}, {}, "number of agents of Collect-v0 differs"),
         ({EASY: {"resolution": "5x6"}, COLLECT: {}}, {}, "observation space of Collect-v0 differs"),
         ({EASY: {"actions": "flat"}, COLLECT: {}}, {}, "action space of Collect-v0 differs"),
@@ -290,3 +291,126 @@ def test_calls_with_arrays_of_another_size_are_refused(make_mixed: Make) -> None
     mixed.close()
     with pytest.raises(RuntimeError, match="closed"):
         mixed.step(np.zeros((WORLDS, 1, 6), np.int32))
+
+
+# ---- what is refused changes nothing, in any game
+
+
+def state_of(mixed: MixedSimulator) -> list[Any]:
+    return [one.save() for one in mixed.games.values()]
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("action", "Sokoban-v0, among its worlds: .*world 1"),
+        ("mask", "rows"),
+        ("option", "level"),
+        ("unknown option", "nope"),
+        ("out", "must be a contiguous float32 array of shape"),
+        ("long out", "must be a contiguous float32 array of shape"),
+        ("copy", "dst must name each world once"),
+        ("parameter", "team_spirit"),
+        ("env_idx", "env_idx"),
+    ],
+)
+def test_refused_calls_change_no_game(make_mixed: Make, what: str, message: str) -> None:
+    mixed = make_mixed(agent_count=2, varies=["team_spirit"])
+    mixed.reset(seed=1)
+    zeros = np.zeros((WORLDS, 2, 6), np.int32)
+    illegal, uneven = zeros.copy(), np.ones(2 * WORLDS, bool)
+    illegal[WORLDS - 1, 0, 0] = 77
+    uneven[-1] = False
+    spirit = np.full(WORLDS, 0.5)
+    spirit[-1] = 7
+    calls: dict[str, Callable[[], object]] = {
+        "action": lambda: mixed.step(illegal),
+        "mask": lambda: mixed.step(zeros, worlds=uneven),
+        "option": lambda: mixed.reset(options={SOKOBAN: {"level": -5}}),
+        "unknown option": lambda: mixed.reset(options={SOKOBAN: {"nope": 1}}),
+        "out": lambda: mixed.step(zeros, out={"reward": np.zeros((3, 2), np.float32)}),
+        "long out": lambda: mixed.step(zeros, out={"reward": np.zeros((9, 2), np.float32)}),
+        "copy": lambda: mixed.copy_worlds([0, 0], [1, 1]),
+        "parameter": lambda: mixed.set_parameters(team_spirit=spirit),
+        "env_idx": lambda: mixed.reset(options={"env_idx": [99]}),
+    }
+    before = state_of(mixed)
+    with pytest.raises((ValueError, TypeError), match=message):
+        calls[what]()
+    assert state_of(mixed) == before
+
+
+def test_rewards_in_parts_are_each_games_own_even_where_as_many(make_mixed: Make) -> None:
+    for games in ((EASY, "ObstaclesHard-v0"), (SOKOBAN,)):
+        mixed = make_mixed(4, games=games)
+        mixed.reset(seed=1)
+        results = mixed.step(np.zeros((4, 1, 6), np.int32))
+        assert results.reward_parts is None
+        assert results.state is None
+        for own in mixed.own.values():
+            assert set(own) == {"reward_parts", "state"}
+
+
+def test_rows_are_named_for_a_reset(make_mixed: Make) -> None:
+    mixed = make_mixed(agent_count=2)
+    mixed.reset(seed=1)
+    before = mixed.observe().obs.copy()
+    after = mixed.reset(options={"env_idx": [6, 7, 12, 13]}).obs  # worlds 3 and 6
+    changed = [k for k in range(WORLDS) if not np.array_equal(before[k], after[k])]
+    assert changed == [3, 6]
+    assert np.array_equal(mixed.reset(options={"env_idx": []}).obs, after)
+
+
+def test_values_by_world_go_to_their_games(make_mixed: Make) -> None:
+    spirit = np.arange(WORLDS) / 10
+    mixed = make_mixed(team_spirit=spirit)
+    values = [one.get("world.team_spirit")[:, 0] for one in mixed.games.values()]
+    assert np.allclose(np.concatenate(values), spirit)
+    mixed.reset(seed=1, options={"team_spirit": spirit / 2})
+    values = [one.get("world.team_spirit")[:, 0] for one in mixed.games.values()]
+    assert np.allclose(np.concatenate(values), spirit / 2)
+    mixed.set_parameters(team_spirit=np.array(0.25))
+    assert mixed.games[SOKOBAN].get("world.team_spirit")[0, 0] == 0.25
+
+
+def test_batch_that_could_not_be_loaded_begins_with_a_reset(make_mixed: Make) -> None:
+    mixed, other = make_mixed(), make_mixed()
+    other.reset(seed=9)
+    saves = {part.game: part.simulator.save() for part in other.parts}
+    saves[SOKOBAN] = make_and_save(make_mixed, games=(SOKOBAN,), num_worlds=1)
+    with pytest.raises(ValueError, match="load"):
+        mixed.load(mixed_saves.joined(saves))
+    with pytest.raises(gpu_envs.ResetNeeded):
+        mixed.step(np.zeros((WORLDS, 1, 6), np.int32))
+    mixed.reset()
+    assert isinstance(mixed.np_random_seed, int)
+    assert len({one.np_random_seed for one in mixed.games.values()}) == 1
+
+
+def test_one_game_is_named_once_however_it_is_spelt() -> None:
+    with pytest.raises(ValueError, match="each once"):
+        MixedSimulator((SOKOBAN, f"gpu_envs/{SOKOBAN}"), 4, **SMALL)
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ({"autoreset_mode": "NextStep"}, "autoreset mode of Sokoban-v0 differs"),
+        ({"arrays": "jax"}, "arrays='jax' is not offered"),
+        ({"ends": "world"}, "value of `ends` of Sokoban-v0 differs"),
+        ({"varies": ["team_spirit"]}, "value of `varies` of Sokoban-v0 differs"),
+    ],
+)
+def test_options_that_differ_by_game_are_refused(own: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MixedSimulator({COLLECT: {}, SOKOBAN: own}, 4, **SMALL)
+
+
+def test_copy_before_the_first_reset_has_worlds_of_its_own(make_mixed: Make) -> None:
+    mixed = make_mixed()
+    again = copy.copy(mixed)
+    assert np.array_equal(again.reset(seed=2).obs, mixed.reset(seed=2).obs)
+    again.close()
+    mixed.step(np.zeros((WORLDS, 1, 6), np.int32))
+    with pytest.raises(TypeError, match="has begun"):
+        copy.copy(mixed)
