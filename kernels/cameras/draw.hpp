@@ -86,9 +86,10 @@ GE_FN Target target_of(const Solid& solid, const Eye& eye) {
   if constexpr (turn_count<View>() > 0) {
     GE_NO_UNROLL
     for (int k = 0; k < turn_count<View>(); ++k) {
-      constexpr float kAlike = 1.0f - 1e-6f;
+      constexpr float kAlike = 1e-6f;  // [rad]
       const Turn turn = View::turn(k);
-      if (!(upright & (p.turn.x.x * turn.cosine + p.turn.x.y * turn.sine > kAlike))) continue;
+      const Vec3 along = turn.into(p.turn.x);
+      if (!(upright & (along.x > 0.0f) & (abs(along.y) < kAlike))) continue;
       const Vec3 middle = turn.into(p.at - eye.at);
       return {p, middle - p.half, middle + p.half, solid.colour, k + 1};
     }

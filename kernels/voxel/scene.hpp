@@ -25,6 +25,10 @@ inline ge::Solid shown_solid(const Solid& seen) {
   return shown;
 }
 
+/// Whether a solid is the lower cone of a diamond, which is turned over.
+inline bool is_lower_half(const Solid& seen) {
+  return seen.shape == geometry::kCone && seen.turn[0] == 0.0f;
+}
 inline void add_solid(Scene& scene, const Solid& seen) {
   scene.solids.push_back(shown_solid(seen));
   for (int k = 0; k < 3; ++k) {
@@ -37,12 +41,10 @@ Scene scene_of(const WorldOf<M>& w) {
   Scene scene;
   for (int k = 0; k < 3; ++k) scene.low[k] = 1e9f, scene.high[k] = -1e9f;
   for (int i = 0; i < solid_count<M>(w); ++i) {
-    const Which which = which_solid<M>(w, i);
-    const bool is_lower_half = which.part == Part::diamonds && which.second;
-    if (!is_seen<M>(w, i) || is_lower_half) continue;
+    if (!is_seen<M>(w, i)) continue;
     Solid seen;
     make_solid<M>(w, i, seen);
-    add_solid(scene, seen);
+    if (!is_lower_half(seen)) add_solid(scene, seen);
   }
   if constexpr (HasHills<M>)
     for (int k = 0; k < FixedSolids<M>::fixed_count(w); ++k)

@@ -1,8 +1,9 @@
 // Which walls agents may see, so that cameras try no others: a gaze goes from cell to cell through
 // edges without a wall, and becomes narrower by each.
 //
-// This never changes a picture. Nothing that is fixed to a wall is higher than walls are, so a ray
-// from below their tops either meets the first wall in its way, or passes over all that follow.
+// This changes no colour and no depth; segments are numbered among what is tried. Nothing that is
+// fixed to a wall is higher than walls are, so a ray from below their tops either meets the first
+// wall in its way, or passes over all that follow.
 #pragma once
 
 #include "envs/hex/maze.hpp"
@@ -167,21 +168,24 @@ class Gaze {
       if (turn == kMostTurns) return false;
       const int cell = queue_.get(first).cell;
       first = first + 1 < kNumbers ? first + 1 : 0;
+      Window window = windows_.get(cell);
+      window.waiting = 0;
+      windows_.set(cell, window);
       for (int way = 0; way < kWays; ++way)
         if (!look_at_edge(cell, way, sight, last)) return false;
     }
     return true;
   }
   GE_FN bool look_at_edge(int cell, int way, const Sightline& sight, int& last) const {
-    Window window = windows_.get(cell);
-    window.waiting = 0;
-    windows_.set(cell, window);
+    const Window window = windows_.get(cell);
     const Hex at = hex_of(cell);
     const Vec3 middle = middle_of(at);
     const Flat centre = {middle.x, middle.y}, out = direction_of(way);
     const int wall = sides_.get(cell).walls[way];
-    const float apart = (middle.x - sight.at.x) * out.x + (middle.y - sight.at.y) * out.y + kInner;
-    const bool is_inside = abs(apart) < kEndOfWall;
+    const Flat from = {middle.x + out.x * kInner - sight.at.x,
+                       middle.y + out.y * kInner - sight.at.y};
+    const bool is_inside = (abs(dot(from, out)) < kEndOfWall) &
+                           (abs(dot(from, {-out.y, out.x})) < 0.5f * kSide + kEndOfWall);
     const Slopes whole = {-sight.widest, sight.widest};
     if (wall != 0) {
       const Slopes slopes = slopes_of(sight, centre, way, kWallHalf, kWallDeep);
@@ -194,7 +198,7 @@ class Gaze {
             : both(slopes_of(sight, centre, way, 0.5f * kSide + kEndOfWall, kEndOfWall), window);
     if (is_empty(beyond)) return true;
     const Hex next = beside(at, way);
-    if (!is_in_field(next)) return wall != 0;
+    if (!is_in_field(next)) return false;
     wait(number_of(next), beyond, last);
     return true;
   }

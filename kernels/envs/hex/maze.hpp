@@ -77,7 +77,7 @@ struct Maze {
 struct Wall {
   uint8_t cell, way;
   uint8_t colours[kPatches];  // of voxel::any_colour, and 1; 0: there is none
-  uint8_t depths[kPatches];   // by which a patch sticks out beyond the wall, in 256ths
+  uint8_t depths[kPatches];   // of patches, from 0, the least, to 255, the most
   static constexpr auto describe() {
     return fields(field("cell", &Wall::cell, "cell that the wall bounds: 13 (u + 6) + v + 6")
                       .within(0, kNumbers - 1),
@@ -324,7 +324,6 @@ struct NewMaze {
     return count;
   }
 
-  static GE_FN int one(const W&) { return 1; }
   static GE_FN void lay_floor(const W& w, int, voxel::Static& floor) {
     floor = floor_of(get<Maze>(w));
   }

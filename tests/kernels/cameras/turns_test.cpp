@@ -84,7 +84,7 @@ GE_TEST(turned_boxes_are_met_as_any_others) {
       CHECK(alike > 0.999f || std::fabs(alike) < 1e-3f);
     }
   }
-  CHECK(met > 1000);
+  CHECK(met > 30 * kPack);
 }
 
 }  // namespace

@@ -177,8 +177,8 @@ using NewThings = typename voxel::Copied<Game, Harvest, &Harvest::things, RawThi
 struct Taken {
   int32_t good[voxel::kMostAgents] = {}, bad[voxel::kMostAgents] = {};
 };
-/// Takes all things near an agent: in the air it takes none, nor those that were put two cells of a
-/// metre away or more.
+/// Takes all things near an agent: none where it is more than 9 cm above the floor, and none that
+/// were put two cells of a metre away or more.
 GE_FN void take(const W& w, const voxel::Body& body, const Rows<Things, Thing>& things,
                 int32_t& good, int32_t& bad) {
   constexpr float kNear = 1.0f;  // [m]
@@ -243,7 +243,8 @@ struct OwnState {
   static constexpr int things = kMostThings, thing_columns = 4;
   static constexpr const char* things_name = "things";
   static constexpr const char* things_doc =
-      "1 while one that matches is there, -1 one that does not, its middle x, y, z";
+      "1 while one that matches is there, -1 one that does not, the point x, y, z from which it is "
+      "taken";
   static GE_FN int thing_count(const W& w) { return row_count<Things>(w); }
   static GE_FN void show_thing(const W& w, voxel::Pen& pen, int k) {
     const Thing thing = get<Things, Thing>(w, k);
