@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import errors
-from gpu_envs.benchmark import look, loop, machine, memory, suite
+from gpu_envs.benchmark import look, loop, machine, memory
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.plan import Plan
 from gpu_envs.benchmark.report import Report
@@ -114,6 +115,7 @@ def _check_suite(arguments: argparse.Namespace) -> None:
 def _measure_suite(arguments: argparse.Namespace, device: str) -> None:
     seconds = arguments.seconds or 0.1
     clock = Clock(seconds, arguments.repeats, memory.timed(device != "cpu"))
+    suite = importlib.import_module("gpu_envs.benchmark.suite")  # it needs Gymnasium
     worlds = arguments.worlds[0] if arguments.worlds else suite.WORLDS
     suite.run(arguments.suite, clock, device, worlds, dict(arguments.parameters))
 
