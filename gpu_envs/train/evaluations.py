@@ -177,7 +177,9 @@ class Trials:
             results[measure_column(what)] = float(self._means(own))
         if self.is_suite:  # each game counts once, however many worlds it has
             returns = [
-                results[measure_column(what)] for what in games if what.startswith("return ")
+                results[measure_column(what)]
+                for what, game in games.items()
+                if what == f"return in {game}"
             ]
             results[EVALUATION] = sum(returns) / len(returns)
         results[EVALUATION_EPISODES] = float(episodes)

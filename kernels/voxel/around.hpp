@@ -85,12 +85,14 @@ struct Around {
         if (reach.meets(fence.at - half, fence.at + half)) fences.add(row);
       }
     }
-    const int crate_count = count_of<typename M::Crates>(w);
-    for (int row = 0; row < crate_count; ++row) {
-      const Crate crate = crate_at(row);
-      const Cell at = cell(crate.cell);
-      const Vec3 low = corner_of<M>(at), high = corner_of<M>({at.x + 1, at.y + 1, at.z + 1});
-      if ((crate.carrier == kEmpty) & reach.meets(low, high)) crates.add(row);
+    if constexpr (kExists<typename M::Crates>) {
+      const int crate_count = row_count<typename M::Crates>(w);
+      for (int row = 0; row < crate_count; ++row) {
+        const Crate crate = crate_at(row);
+        const Cell at = cell(crate.cell);
+        const Vec3 low = corner_of<M>(at), high = corner_of<M>({at.x + 1, at.y + 1, at.z + 1});
+        if ((crate.carrier == kEmpty) & reach.meets(low, high)) crates.add(row);
+      }
     }
     const int agent_count = team_size<M>(w);
     const Vec3 half = {kRadius, kRadius, kTall};
@@ -116,12 +118,7 @@ struct Around {
 
  private:
   GE_FN Static static_at(int row) const { return get<typename M::Statics, Static>(w, row); }
-  GE_FN Crate crate_at([[maybe_unused]] int row) const {
-    if constexpr (kExists<typename M::Crates>)
-      return get<typename M::Crates, Crate>(w, row);
-    else
-      return {{0, 0, 0}, kEmpty};
-  }
+  GE_FN Crate crate_at(int row) const { return get<typename M::Crates, Crate>(w, row); }
 };
 
 }  // namespace ge::voxel

@@ -58,7 +58,7 @@ struct PlayersOf : Agents<kMostAgents, Act, Body, Hands, Home, Own...> {
   static GE_FN constexpr int count(const P& params) { return params.agent_count; }
 };
 
-/// The same without hands, where there is nothing to carry.
+/// The table of the learners in a game without things to carry: they have no hands.
 template <class P, class... Own>
 struct WalkersOf : Agents<kMostAgents, Act, Body, Home, Own...> {
   static constexpr const char* name = "agents";

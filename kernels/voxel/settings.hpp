@@ -64,6 +64,12 @@ constexpr auto reward_field(const char* name, float S::* member, const char* doc
   return field(name, member, doc).within(-1000, 1000);
 }
 
+/// A time limit of an episode, or a part of it.
+template <class S>
+constexpr auto limit_field(float S::* member, const char* doc) {
+  return field("episode_seconds", member, doc).in("s").within(1, 3600).from_reset();
+}
+
 /// Both ends included.
 struct Span {
   int32_t low, high;

@@ -123,7 +123,8 @@ GE_FN void show_rows(FloatRow& row, const Squad& squad, int first, int rows, int
     f(pen, k);
   }
 }
-/// The same for the rows of T; returns where the next table begins.
+/// Calls f(pen, row k) for the rows of table T, which begins at `first`; returns where the next table
+/// begins.
 template <class T, class S, class F>
 GE_FN int show_table(const World<S>& w, FloatRow& row, const Squad& squad, int first, int columns,
                      const F& f) {

@@ -102,11 +102,7 @@ struct Settings : voxel::Settings, Varied {
         voxel::reward_field("fall_reward", &Self::fall_reward,
                             "reward for a fall off the land; not divided"),
         voxel::spirit_field<Self>(),
-        field("episode_seconds", &Self::episode_seconds,
-              "time of an episode, without its diamonds'")
-            .in("s")
-            .within(1, 3600)
-            .from_reset(),
+        voxel::limit_field(&Self::episode_seconds, "time of an episode, without its diamonds'"),
         field("diamond_seconds", &Self::diamond_seconds,
               "more time of an episode for each of its diamonds")
             .in("s")

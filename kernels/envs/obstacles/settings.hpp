@@ -116,10 +116,7 @@ struct SettingsOf : voxel::Settings, Varied {
         voxel::reward_field("box_reward", &Self::box_reward,
                             "reward for a box in hands at the first step on the pad"),
         voxel::spirit_field<Self>(),
-        field("episode_seconds", &Self::episode_seconds, "shortest time limit of an episode")
-            .in("s")
-            .within(1, 3600)
-            .from_reset(),
+        voxel::limit_field(&Self::episode_seconds, "shortest time limit of an episode"),
         field("platform_seconds", &Self::platform_seconds,
               "time per obstacle; the limit of an episode is the larger of episode_seconds and "
               "platform_seconds * obstacles + box_seconds * boxes")

@@ -84,10 +84,7 @@ struct Settings : voxel::Settings, Varied {
             voxel::reward_field("lift_reward", &Self::lift_reward,
                                 "reward for the first lift of an object, if it was out of place"),
             voxel::spirit_field<Self>(),
-            field("episode_seconds", &Self::episode_seconds, "time of an episode")
-                .in("s")
-                .within(1, 3600)
-                .from_reset()),
+            voxel::limit_field(&Self::episode_seconds, "time of an episode")),
         voxel::view_fields<Self>());
   }
 };

@@ -18,20 +18,16 @@ struct Varied {
 struct Settings : voxel::Settings, LevelSettings, Varied {
   using Self = Settings;
   static constexpr auto describe() {
-    return std::tuple_cat(
-        fields(voxel::agents_field<Self>()), level_fields<Self>(),
-        fields(voxel::reward_field("goal_reward", &Self::goal_reward,
-                                   "reward for a box that comes onto a goal"),
-               voxel::reward_field("leave_reward", &Self::leave_reward,
-                                   "reward for a box that leaves its goal"),
-               voxel::reward_field("all_reward", &Self::all_reward,
-                                   "reward when all boxes are on goals"),
-               voxel::spirit_field<Self>(),
-               field("episode_seconds", &Self::episode_seconds, "time of an episode")
-                   .in("s")
-                   .within(1, 3600)
-                   .from_reset()),
-        voxel::view_fields<Self>());
+    return std::tuple_cat(fields(voxel::agents_field<Self>()), level_fields<Self>(),
+                          fields(voxel::reward_field("goal_reward", &Self::goal_reward,
+                                                     "reward for a box that comes onto a goal"),
+                                 voxel::reward_field("leave_reward", &Self::leave_reward,
+                                                     "reward for a box that leaves its goal"),
+                                 voxel::reward_field("all_reward", &Self::all_reward,
+                                                     "reward when all boxes are on goals"),
+                                 voxel::spirit_field<Self>(),
+                                 voxel::limit_field(&Self::episode_seconds, "time of an episode")),
+                          voxel::view_fields<Self>());
   }
 };
 constexpr auto Varied::describe() {

@@ -99,10 +99,7 @@ struct Settings : voxel::Settings, Varied {
             "tower_reward", &Self::tower_reward,
             "factor of what the zone has gained in value when a box is put down there"),
         voxel::spirit_field<Self>(),
-        field("episode_seconds", &Self::episode_seconds, "time of an episode, without its boxes'")
-            .in("s")
-            .within(1, 3600)
-            .from_reset(),
+        voxel::limit_field(&Self::episode_seconds, "time of an episode, without its boxes'"),
         field("box_seconds", &Self::box_seconds, "more time of an episode for each of its boxes")
             .in("s")
             .within(0, 60)

@@ -211,7 +211,7 @@ GE_TEST(ways_along_a_turned_side_meet_nothing) {
     r.half.x = 100;
     const Flat out = {-r.along.y, r.along.x};
     const float side = source.between(-1, 1) < 0 ? -1.0f : 1.0f;
-    // As close as a body that has met it, and a way that has been cut short there.
+    // A point that touches the side, and a way without its part across the side.
     const float away = side * (r.half.y + r.radius);
     const Vec3 p = {r.at.x + out.x * away, r.at.y + out.y * away, r.at.z};
     Flat way = {source.between(-0.3f, 0.3f), source.between(-0.3f, 0.3f)};

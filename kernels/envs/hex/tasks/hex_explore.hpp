@@ -35,16 +35,12 @@ struct Varied {
 struct Settings : voxel::Settings, Varied {
   using Self = Settings;
   static constexpr auto describe() {
-    return std::tuple_cat(
-        fields(voxel::agents_field<Self>()), maze_fields<Self>(),
-        fields(voxel::reward_field("solve_reward", &Self::solve_reward,
-                                   "reward for finding the diamond"),
-               voxel::spirit_field<Self>(),
-               field("episode_seconds", &Self::episode_seconds, "time of an episode")
-                   .in("s")
-                   .within(1, 3600)
-                   .from_reset()),
-        voxel::view_fields<Self>());
+    return std::tuple_cat(fields(voxel::agents_field<Self>()), maze_fields<Self>(),
+                          fields(voxel::reward_field("solve_reward", &Self::solve_reward,
+                                                     "reward for finding the diamond"),
+                                 voxel::spirit_field<Self>(),
+                                 voxel::limit_field(&Self::episode_seconds, "time of an episode")),
+                          voxel::view_fields<Self>());
   }
 };
 constexpr auto Varied::describe() {

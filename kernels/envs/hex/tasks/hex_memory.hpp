@@ -54,10 +54,7 @@ struct Settings : voxel::Settings, Varied {
         voxel::reward_field("bad_reward", &Self::bad_reward,
                             "reward for a thing that does not match"),
         voxel::spirit_field<Self>(),
-        field("episode_seconds", &Self::episode_seconds, "time of an episode, without its things'")
-            .in("s")
-            .within(1, 3600)
-            .from_reset(),
+        voxel::limit_field(&Self::episode_seconds, "time of an episode, without its things'"),
         field("thing_seconds", &Self::thing_seconds,
               "more time of an episode for each thing that matches")
             .in("s")
