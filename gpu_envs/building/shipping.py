@@ -26,7 +26,7 @@ _SHIPPED = (
 
 
 # What lies beside the headers of environments and is read where these are not.
-_BESIDE = ("*.measures.json", "*_player.py")
+_BESIDE = ("*.measures.json", "*.suite.json", "*_player.py")
 
 
 def targets() -> list[str]:

@@ -1,15 +1,24 @@
-"""Which games belong to a suite, and what is said of all of them: read from their data."""
+"""Which games belong to a suite, and what is said of all of them: read from their data.
+
+A game names its suites in its measures; `NAME.suite.json` among the headers is about a suite: its
+text, and presets, which are parameters of a training in any of its games.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpu_envs import errors
+from gpu_envs.building import manifest, places
 from gpu_envs.known import measures, registration
 
 Description = Mapping[str, Any]
+
+_PRESET = {"doc!": str, "parameters!": {"*": (bool, int, float, str)}}
+FORM = {"doc!": str, "presets": {"*": _PRESET}}  # of a suite's file
 
 
 def members() -> dict[str, list[str]]:
@@ -35,6 +44,25 @@ def is_suite(name: object) -> bool:
     return isinstance(name, str) and name in members()
 
 
+def about(name: str) -> Description:
+    """Return what is said of a suite; nothing where it has no file."""
+    file = places.kernels() / "envs" / f"{name}.suite.json"
+    if not file.exists() and not manifest.lists(file):
+        return {}
+    try:
+        held: Description = json.loads(manifest.read(file))
+    except (ValueError, RecursionError) as problem:
+        raise ValueError(f"{file} is not JSON: {problem}") from None
+    measures.check(held, str(file), FORM)
+    return held
+
+
+def presets_of(name: str) -> dict[str, Description]:
+    """Return the presets of a suite, or of the suites to which a game belongs, by name."""
+    own = [name] if is_suite(name) else measures.suites_of(name)
+    return {key: preset for suite in own for key, preset in about(suite).get("presets", {}).items()}
+
+
 def own_id(name: str, game: str) -> str:
     """Return `game` where it is one of a suite of this name, else the name."""
     return game if is_suite(name) and game in games_of(name) else name
@@ -51,7 +79,7 @@ def described(name: str) -> Description:
     each = [registration.find(game) for game in games_of(name)]
     return {
         "id": name,
-        "doc": f"{len(each)} games in one batch.",
+        "doc": about(name).get("doc", f"{len(each)} games in one batch."),
         "agents": each[0]["agents"],
         "max_episode_steps": 0,
         "reward_threshold": None,

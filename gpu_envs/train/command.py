@@ -88,9 +88,23 @@ def parser_for(env: str | None, *, is_help: bool = False, program: str = PROGRAM
             action="append",
             help="a parameter of the evaluation worlds that differs; may be repeated",
         )
+        _add_presets(parser, entry["id"])
         own = _as_trained(entry["id"], training.get("parameters", {}))
         flags.add_parameters(parser, own, varying.FORM)
     return parser
+
+
+def _add_presets(parser: flags.Parser, env: str) -> None:
+    """Add the choice among the presets of an environment, where it has some."""
+    presets = suites.presets_of(env)
+    if not presets:
+        return
+    told = "; ".join(f"{name}: {preset['doc']}" for name, preset in presets.items())
+    parser.add_argument(
+        "--preset",
+        metavar="|".join(presets),
+        help=f"a named set of parameters; those given beside it replace its own. {told}",
+    )
 
 
 def _as_trained(env: str, usual: Mapping[str, Any]) -> list[fields.Field]:
@@ -127,6 +141,11 @@ def parse(argv: Sequence[str], program: str = PROGRAM) -> tuple[str, dict[str, A
     env: str = choices.pop("env")
     own = flags.take_parameters(choices)
     tested = choices.pop("evaluate_with", None)
+    preset, presets = choices.pop("preset", None), suites.presets_of(env)
+    if preset is not None:
+        if preset not in presets:
+            parser.error(errors.unknown(f"preset of {env} (--preset)", preset, presets))
+        own = {**presets[preset]["parameters"], **own}
     if own:
         choices["parameters"] = own
     if tested:

@@ -22,6 +22,7 @@ ACTIONS = "policy's actions"
 _NOISE, _PAST = "steps of the same noise", "share of worlds with earlier opponents"
 _NAMES = "names by which agents play"
 TRUE, DRAWN = "true", "drawn"
+_LEVELS, _ANY = "levels", "any"
 
 
 def described(env: str) -> list[fields.Field]:
@@ -56,7 +57,8 @@ def training(config: Config) -> Settings:
     """Return the settings of a run's rollouts."""
     found = _parameters(config.env, config.parameters) | config.varying
     found |= {ACTIONS: SAMPLED, _NOISE: config.hold_noise, _PAST: config.past_worlds}
-    return found | {_NAMES: DRAWN if config.other_play else TRUE}
+    levels = f"{config.level_count} fixed" if config.level_count else _ANY
+    return found | {_NAMES: DRAWN if config.other_play else TRUE, _LEVELS: levels}
 
 
 def evaluation(config: Config, *, is_sampled: bool | None = None) -> Settings:
@@ -70,7 +72,7 @@ def evaluation(config: Config, *, is_sampled: bool | None = None) -> Settings:
     draws = config.sampled_evaluation if is_sampled is None else is_sampled
     # The likeliest actions use no noise, so how long it is held makes no difference.
     found |= {ACTIONS: SAMPLED, _NOISE: 1} if draws else {ACTIONS: LIKELIEST}
-    return found | {_PAST: 0.0, _NAMES: TRUE}
+    return found | {_PAST: 0.0, _NAMES: TRUE, _LEVELS: _ANY}
 
 
 def variant(config: Config) -> list[str]:

@@ -202,6 +202,7 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Wo
         config.env,
         worlds,
         first_world=first,
+        level_count=config.level_count,
         outputs=names,
         final_rows="keep",  # rows in which no episode ended are not read
         threads=cores(),

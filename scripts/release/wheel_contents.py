@@ -24,7 +24,7 @@ _KINDS = {  # the first that matches
     "modules, CUDA": r"gpu_envs/modules/\w+\.cuda\.so",
     "headers for `build`": r"gpu_envs/kernels/(.*\.hpp|flags\.txt|cmake/templates/\w+\.in)",
     "sources for web pages": r"gpu_envs/kernels/(?!envs/).*\.cpp",
-    "data of environments": r"gpu_envs/kernels/envs/.*\.measures\.json",
+    "data of environments": r"gpu_envs/kernels/envs/.*\.(measures|suite)\.json",
     "scripted players": r"gpu_envs/kernels/.*\.py",
     "data that modules read": r"gpu_envs/modules/\w+\.data/.+",
     "hashes of all files": r"gpu_envs/manifest\.json",
@@ -57,8 +57,8 @@ def problems(names: set[str]) -> Iterator[str]:
     headers = [*(ROOT / "kernels").rglob("*.hpp"), ROOT / "kernels" / "flags.txt"]
     headers += (ROOT / "kernels" / "cmake" / "templates").glob("*.in")
     headers += (ROOT / "kernels").rglob("*.py")  # what players share
-    beside = [*(ROOT / "kernels" / "envs").rglob("*.measures.json")]
-    beside += (ROOT / "kernels" / "envs").rglob("*_player.py")
+    kinds = ("*.measures.json", "*.suite.json", "*_player.py")
+    beside = [path for kind in kinds for path in (ROOT / "kernels" / "envs").rglob(kind)]
     wanted |= {f"gpu_envs/{path.relative_to(ROOT).as_posix()}" for path in beside}
     # `build` compiles environments of others against these; ours come as modules, the rest built.
     inside = {path.relative_to(ROOT).parts[1] for path in headers}

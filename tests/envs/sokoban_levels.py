@@ -28,7 +28,10 @@ def counts() -> dict[tuple[str, str], int]:
 
 @cache
 def bank() -> tuple[np.ndarray, np.ndarray]:
-    """Return all levels, (levels, 10, 10) by SokobanGrid's numbers of cells, and their pushes."""
+    """Return all levels, (levels, 10, 10) by SokobanGrid's numbers of cells, and their pushes.
+
+    They stand as they are played: those of a part by their pushes.
+    """
     words = np.frombuffer(BANK.read_bytes()[64:], "<u8").reshape(-1, 2)
     inner = 1 - (words[:, :1] >> np.arange(64, dtype=np.uint64) & np.uint64(1)).astype(np.int8)
     levels = np.arange(len(words))
@@ -39,7 +42,10 @@ def bank() -> tuple[np.ndarray, np.ndarray]:
     inner[levels, _cell(words, 48)] += 4
     cells = np.zeros((len(words), 10, 10), np.int8)
     cells[:, 1:9, 1:9] = inner.reshape(-1, 8, 8)
-    return cells, (words[:, 1] >> np.uint64(54)).astype(int)
+    pushes = (words[:, 1] >> np.uint64(54)).astype(int)
+    sizes = np.array(list(counts().values()))
+    order = np.lexsort((pushes, np.repeat(np.arange(len(sizes)), sizes)))
+    return cells[order], pushes[order]
 
 
 def _cell(words: np.ndarray, at: int) -> np.ndarray:

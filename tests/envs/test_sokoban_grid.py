@@ -153,6 +153,73 @@ def test_images_are_turned_and_mirrored(make_simulator) -> None:
     assert shown == {image.tobytes() for image in _images(level)}
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 4), (5, 6), (7, 12), (19, 20), (30, 33)])
+def test_a_range_of_pushes_is_played(make_simulator, low: int, high: int) -> None:
+    simulator = make_simulator("SokobanGrid-v0", 2000, pushes_low=low, pushes_high=high)
+    simulator.reset(seed=2)
+    every = np.sort(bank()[1][:100_000])
+    within = every[(every >= low) & (every <= high)]
+    played = every[simulator.get("player.level").ravel()]
+    assert set(played) == set(within)
+    share = (within == within.min()).mean()
+    assert (played == within.min()).mean() == pytest.approx(share, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("difficulty", "low", "high", "played"),
+    [("any", 0, 3, 4), ("easy", 9, 30, 8), ("hard", 0, 3, 20), ("any", 1000, 1023, 49)],
+)
+def test_where_no_level_has_so_many_pushes_the_nearest_are_played(
+    make_simulator, difficulty: str, low: int, high: int, played: int
+) -> None:
+    simulator = make_simulator(
+        "SokobanGrid-v0", 200, difficulty=difficulty, pushes_low=low, pushes_high=high
+    )
+    simulator.reset(seed=2)
+    grades = GRADES if difficulty == "any" else [difficulty]
+    pushes = np.concatenate([bank()[1][part("train", grade)] for grade in grades])
+    levels = simulator.get("player.level").ravel()
+    assert set(pushes[levels]) == {played}
+    assert len(np.unique(levels)) > min((pushes == played).sum(), 100) // 2
+
+
+def test_pushes_differ_by_world_from_the_next_episode_on(make_simulator) -> None:
+    simulator = make_simulator("SokobanGrid-v0", 300, varies=("pushes_low", "pushes_high"))
+    simulator.reset(seed=2)
+    before = simulator.get("player.level").copy()
+    wanted = np.arange(300) % 16 + 4
+    simulator.set_parameters(pushes_low=wanted, pushes_high=wanted)
+    assert np.array_equal(simulator.get("player.level"), before)
+    simulator.reset(seed=3)
+    every = np.sort(bank()[1][:100_000])
+    assert np.array_equal(every[simulator.get("player.level").ravel()], wanted)
+    with pytest.raises(ValueError, match="pushes_low is above pushes_high"):
+        simulator.set_parameters(pushes_low=9, pushes_high=8)
+
+
+# ---- observations
+
+
+def test_planes_around_the_player_are_those_of_the_board(make_simulator) -> None:
+    around, board = (
+        make_simulator("SokobanGrid-v0", 100, encoding=encoding, difficulty="easy")
+        for encoding in ("around", "planes")
+    )
+    near, far = around.reset(seed=4).obs, board.reset(seed=4).obs
+    rng, seen = np.random.default_rng(5), set()
+    for _ in range(100):
+        for shown, planes in zip(np.asarray(near)[:, 0], np.asarray(far)[:, 0], strict=True):
+            row, column = np.argwhere(planes[:, :, 3])[0].tolist()
+            wide = np.zeros((24, 24, 3), np.uint8)
+            wide[:, :, 0] = 1
+            wide[7:17, 7:17] = planes[:, :, :3]
+            assert np.array_equal(shown, wide[row : row + 15, column : column + 15])
+            seen.add((row, column))
+        actions = rng.integers(0, 4, (100, 1))
+        near, far = around.step(actions).obs, board.step(actions).obs
+    assert len(seen) == 64
+
+
 # ---- levels of one's own
 
 
@@ -227,6 +294,11 @@ def test_wrong_levels_are_refused_with_their_line(text: str, tmp_path: Path) -> 
         ({"levels": "/"}, "file"),
         ({"levels": FULL, "split": "valid"}, "leave them out beside levels"),
         ({"levels": FULL, "difficulty": "hard"}, "leave them out beside levels"),
+        ({"levels": FULL, "pushes_low": 1}, "leave them out beside levels"),
+        ({"levels": FULL, "pushes_high": 8}, "leave them out beside levels"),
+        ({"pushes_low": 5, "pushes_high": 4}, "pushes_low is above pushes_high"),
+        ({"pushes_low": -1}, "pushes_low"),
+        ({"pushes_high": 1024}, "pushes_high"),
         ({"levels": 3}, "levels"),
         ({"split": "training"}, "split"),
         ({"difficulty": "harder"}, "difficulty"),

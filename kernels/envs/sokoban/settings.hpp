@@ -10,9 +10,11 @@ namespace voxel = ge::voxel;
 
 /// What may differ by world.
 struct Varied {
+  int32_t pushes_low = 0, pushes_high = kMostPushes;
   float goal_reward = 1.0f, leave_reward = -1.0f, all_reward = 10.0f;
   float team_spirit = 0.0f;
   float episode_seconds = 80.0f;
+  const char* problem() const { return level_problem(*this); }
   static constexpr auto describe();
 };
 struct Settings : voxel::Settings, LevelSettings, Varied {

@@ -12,7 +12,7 @@ import torch
 
 from gpu_envs import suites
 from gpu_envs.known import suites as known_suites
-from gpu_envs.train import config, evaluate, match, rewards, run, suite, worlds
+from gpu_envs.train import command, config, evaluate, match, rewards, run, suite, worlds
 
 FEW = (
     *("--total-steps", "64", "--num-envs", "4", "--rollout", "4", "--minibatch", "16"),
@@ -51,6 +51,52 @@ def test_a_policy_is_trained_for_each_game(two: None, capsys: Any) -> None:
 def test_wrong_names_are_one_line(two: None, capsys: Any, words: list[str], message: str) -> None:
     assert run.main(["--suite", *words]) == 2
     assert capsys.readouterr().err == f"error: {message}\n"
+
+
+@pytest.mark.parametrize("env", ["Collect-v0", "TowerBuilding-v0", "HexMemory-v0", "megaverse8"])
+def test_a_preset_is_a_set_of_parameters(env: str) -> None:
+    _, choices = command.parse([env, "--preset", "team", "--agent-count", "2"])
+    assert choices["parameters"] == {"team_spirit": "0..1@0.5", "agent_count": 2}
+    made = config.make(env, **choices)
+    assert made.varying == {"team_spirit": "0..1@0.5"}
+    own = command.parse([env, "--preset", "team", "--team-spirit", "0.25"])[1]
+    assert own["parameters"] == {"team_spirit": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["Sokoban-v0", "--preset", "tem"],
+            "unknown preset of Sokoban-v0 (--preset) 'tem'; did you mean 'team'? (valid: team)",
+        ),
+        (["CartPole-v0", "--preset", "team"], "unknown option '--preset'"),
+    ],
+)
+def test_unknown_presets_are_refused(capsys: Any, words: list[str], message: str) -> None:
+    with pytest.raises(SystemExit):
+        command.parse(words)
+    assert message in capsys.readouterr().err
+
+
+def test_help_names_the_presets_of_a_game(capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        command.parse(["Rearrange-v0", "--help"])
+    assert "--preset team" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "is not JSON"), ('{"presets": {}}', "'doc' is missing"), ('{"doc": 1}', "must be str")],
+)
+def test_a_damaged_file_of_a_suite_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "envs").mkdir()
+    (tmp_path / "envs" / "two.suite.json").write_text(text)
+    monkeypatch.setattr(known_suites.places, "kernels", lambda: tmp_path)
+    with pytest.raises((TypeError, ValueError), match=f"two.suite.json.*{message}"):
+        known_suites.about("two")
 
 
 def test_options_that_a_game_does_not_know_are_refused(two: None, capsys: Any) -> None:

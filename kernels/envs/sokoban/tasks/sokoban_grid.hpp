@@ -22,11 +22,21 @@ using namespace gpu_envs::envs::sokoban;
 // ---- what is described
 
 struct Varied {
+  int32_t pushes_low = 0, pushes_high = kMostPushes;
   float step_reward = -0.1f, goal_reward = 1.0f, leave_reward = -1.0f, all_reward = 10.0f;
+  const char* problem() const { return level_problem(*this); }
   static constexpr auto describe();
 };
-enum Encoding { kCells, kPlanes };
+enum Encoding { kCells, kPlanes, kAround };
 inline constexpr int kPlanesOfCell = 4;
+/// Around the player: cells to each side, along a side, and planes.
+inline constexpr int kReach = kSide - 1, kAcross = 2 * kReach + 1, kPlanesAround = 3;
+/// Numbers in an observation.
+GE_FN constexpr int elements_of(int encoding) {
+  return encoding == kAround   ? kPlanesAround * kAcross * kAcross
+         : encoding == kPlanes ? kPlanesOfCell * kRows * kRows
+                               : kRows * kRows;
+}
 struct Settings : LevelSettings, Varied {
   int32_t encoding = kCells;
   static constexpr auto describe() {
@@ -35,8 +45,9 @@ struct Settings : LevelSettings, Varied {
         fields(
             field("encoding", &Settings::encoding,
                   "cells: a number for each cell; planes: 0 or 1 for each cell in four planes, "
-                  "of walls, goals, boxes and the player")
-                .named("cells", "planes"),
+                  "of walls, goals, boxes and the player; around: planes of walls, goals and boxes "
+                  "that move with the player, who is in their middle")
+                .named("cells", "planes", "around"),
             field("step_reward", &Settings::step_reward, "reward for each step")
                 .within(-1000, 1000),
             field("goal_reward", &Settings::goal_reward, "reward for a box that comes onto a goal")
@@ -52,8 +63,7 @@ constexpr auto Varied::describe() {
   return fields_of<Varied>(Settings::describe());
 }
 struct Params {
-  int32_t planes;  // of an observation; 1: numbers of cells
-  int32_t symmetries;
+  int32_t encoding, symmetries;
 };
 
 struct Move {
@@ -91,23 +101,20 @@ struct Schema {
   using Params = sokoban_grid::Params;
   using Varied = sokoban_grid::Varied;
   using Options = LevelOptions;
-  struct Assets {
-    Asset<Level> levels;
+  struct Assets : LevelAssets {
     Asset<uint8_t> background;  // of an observation: the walls around
   };
   using Action = Move;
   using Agent = Walker;
   using tables = Types<Walker>;
-  static Params resolve(Settings& s) {
-    return {s.encoding == kPlanes ? kPlanesOfCell : 1, s.symmetries};
-  }
+  static Params resolve(Settings& s) { return {s.encoding, s.symmetries}; }
   static Assets make_assets(const Settings& s, const Params& p, AssetMaker& make) {
-    const std::span<uint8_t> row = make.array<uint8_t>("background", p.planes * kRows * kRows);
-    for (int cell = 0; p.planes > 1 && cell < kRows * kRows; ++cell) {
+    const std::span<uint8_t> row = make.array<uint8_t>("background", elements_of(p.encoding));
+    for (int cell = 0; p.encoding == kPlanes && cell < kRows * kRows; ++cell) {
       const int y = cell / kRows, x = cell % kRows;
-      row[size_t(p.planes * cell)] = y == 0 || y == kRows - 1 || x == 0 || x == kRows - 1;
+      row[size_t(kPlanesOfCell * cell)] = y == 0 || y == kRows - 1 || x == 0 || x == kRows - 1;
     }
-    return {make_levels(s, make).levels, row};
+    return {make_levels(s, make), row};
   }
 };
 using W = World<Schema>;
@@ -156,15 +163,20 @@ GE_FN float objective(const W& w, int) {
 enum Mark : uint8_t { kWall, kFloor, kGoal, kBoxOnGoal, kBox, kHere, kHereOnGoal };
 
 struct Observation : WideRow<uint8_t> {
-  static constexpr int capacity = kPlanesOfCell * kRows * kRows;
-  static GE_FN int elements(const Params& p) { return p.planes * kRows * kRows; }
+  static constexpr int capacity = elements_of(kAround);
+  static_assert(capacity > elements_of(kPlanes));
+  static GE_FN int elements(const Params& p) { return elements_of(p.encoding); }
   static std::vector<FieldInfo> describe(const Params& p) {
-    if (p.planes == 1)
+    if (p.encoding == kCells)
       return {wide_field("cells", {kRows, kRows},
                          "[row][column], from the top left: 0 wall, 1 floor, 2 goal, 3 box on a "
                          "goal, 4 box, 5 player, 6 player on a goal",
                          0, kHereOnGoal)};
-    return {wide_field("planes", {kRows, kRows, p.planes},
+    if (p.encoding == kAround)
+      return {wide_field("around", {kAcross, kAcross, kPlanesAround},
+                         "[row][column][plane] around the player, who is in the middle: 1 where "
+                         "there is a wall or the board has ended, a goal, a box")};
+    return {wide_field("planes", {kRows, kRows, kPlanesOfCell},
                        "[row][column][plane], from the top left: 1 where there is a wall, a goal, "
                        "a box, the player")};
   }
@@ -198,9 +210,37 @@ GE_FN void look_at_planes(const Puzzle& puzzle, Cells here, ByteRow& row) {
     for (int k = 0; k < 4; ++k) row.set_eight(first + 8 * k, spread(bits >> 8 * k & 0xffu));
   }
 }
+/// Bits, three places apart, the lowest in place 0; 21 of them at most.
+GE_FN constexpr uint64_t threefold(uint64_t bits) {
+  bits = (bits | bits << 32) & 0x001f00000000ffffu;
+  bits = (bits | bits << 16) & 0x001f0000ff0000ffu;
+  bits = (bits | bits << 8) & 0x100f00f00f00f00fu;
+  bits = (bits | bits << 4) & 0x10c30c30c30c30c3u;
+  return (bits | bits << 2) & 0x1249249249249249u;
+}
+/// The planes of cells around the player.
+GE_FN void look_around(const Puzzle& puzzle, int cell, ByteRow& row) {
+  const int x = cell % kSide, y = cell / kSide;
+  GE_NO_UNROLL
+  for (int k = 0; k < kAcross; ++k) {
+    const int at = y + k - kReach;
+    const bool inner = at >= 0 && at < kSide;
+    const auto plane = [=](Cells cells) GE_LAMBDA {
+      return inner ? (cells >> kSide * at & 0xffu) << (kReach - x) : Cells{0};
+    };
+    const uint64_t walls = ~plane(~puzzle.walls) & ((1u << kAcross) - 1u);
+    const uint64_t bits = threefold(walls) | threefold(plane(puzzle.goals)) << 1 |
+                          threefold(plane(puzzle.boxes)) << 2;
+    // What the last eight reach too far is written over by the next row, or left out at the end.
+    GE_NO_UNROLL
+    for (int j = 0; j < kPlanesAround * kAcross; j += 8)
+      row.set_eight(kPlanesAround * kAcross * k + j, spread(bits >> j & 0xffu));
+  }
+}
 GE_FN void look(const W& w, ByteRow& row, const Puzzle& puzzle, const Player& player) {
+  if (w.params().encoding == kAround) return look_around(puzzle, player.cell, row);
   const Cells here = bit_of(player.cell);
-  if (w.params().planes > 1) return look_at_planes(puzzle, here, row);
+  if (w.params().encoding == kPlanes) return look_at_planes(puzzle, here, row);
   // The bits of the marks: what hides what is decided for all cells at once.
   const Cells floor = ~puzzle.walls, me = here & floor, boxes = puzzle.boxes & floor & ~me;
   const Cells free = floor & ~me & ~boxes, goals = puzzle.goals & floor;
