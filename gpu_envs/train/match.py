@@ -1,6 +1,7 @@
 """Results of policies, of matches between two, and of all pairs: `python -m gpu_envs evaluate ID`.
 
-`evaluate FILE` is `evaluate ID --policy FILE`, with the ID of the file.
+`evaluate FILE` is `evaluate ID --policy FILE`, with the ID of the file. The name of a suite in the
+place of an ID plays all of its games.
 """
 
 from __future__ import annotations
@@ -196,11 +197,6 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
     word = argv[0]
     file = Path(word) if _is_file(word) else None
     env_id = _saved(file).env if file else word
-    if suites.is_suite(env_id):
-        raise ValueError(
-            f"{env_id} is a suite: name one of its games, such as `evaluate "
-            f"{suites.games_of(env_id)[0]} --policy {word}`"
-        )
     entry = registration.find(env_id)
     given = _parser(settings.described(entry["id"])).parse_args(argv)
     _take_policies(given, file)
@@ -243,12 +239,59 @@ def _team(policy: str, path: Path | None, env: worlds.Worlds) -> teams.Team:
     return teams.Team.load(path, env.simulator)
 
 
-def _play(argv: Sequence[str]) -> list[str]:
-    config, path, given = _chosen(argv)
+def _suite_of(word: str) -> str | None:
+    """Return the suite that the first word of the command line means, None where it means none."""
+    name = _saved(Path(word)).env if _is_file(word) else word
+    return name if suites.is_suite(name) else None
+
+
+def _play_suite(name: str, argv: Sequence[str]) -> list[str]:
+    """Return a line for each game of a suite."""
+    policy = ["--policy", argv[0]] if _is_file(argv[0]) else []
+    games = suites.games_of(name)
+    chosen = [_chosen([game, *policy, *argv[1:]]) for game in games]  # refuses before any is played
+    rows: list[Sequence[str]] = [("game", *_HEAD[1:], "own measures")]
+    notes: dict[str, list[str]] = {}  # games by their note
+    for config, path, given in chosen:
+        for flag, is_given in (
+            ("--against", given.against is not None),
+            ("--cross-play", given.cross_play),
+            ("--task", given.task is not None),
+        ):
+            if is_given:
+                raise ValueError(f"{flag} is for one environment: {name} is a suite")
+        config = _settled(config, given)
+        with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
+            given.measures = _measures(None, config, env.agent_names)
+            team = _team(given.policy, path, env)
+            returns, lengths, values = _played(env, team.policies, team.of_agent, given)
+            title = _title(replace(config, env=name), env, given, [given.policy])
+        heads = [measure.facts["what"] for measure in given.measures]
+        own = ", ".join(f"{head} {value}" for head, value in zip(heads, values, strict=True))
+        rows.append([*_row(config.env, returns, lengths), own])
+        for note in _variant(config):
+            notes.setdefault(note, []).append(config.env)
+    lines = [
+        note if len(own) == len(games) else f"{', '.join(own)}: {note}"
+        for note, own in notes.items()
+    ]
+    return [title, *console.aligned(rows), *([""] if lines else []), *lines]
+
+
+def _settled(config: Config, given: argparse.Namespace) -> Config:
+    """Return the run with the parameters of the command line, after a look at its numbers."""
     errors.whole(given.episodes, "--episodes", 1, options.WORLD_LIMIT)
     errors.whole(given.seed, "--seed", 0, resets.SEED_LIMIT - 1)
     own = flags.take_parameters(vars(given))
-    config = replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
+    return replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
+
+
+def _play(argv: Sequence[str]) -> list[str]:
+    suite = _suite_of(argv[0])
+    if suite is not None:
+        return _play_suite(suite, argv)
+    config, path, given = _chosen(argv)
+    config = _settled(config, given)
     with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
         if given.cross_play:
             return _cross_play(config, env, given)

@@ -22,7 +22,7 @@ ACTIONS = "policy's actions"
 _NOISE, _PAST = "steps of the same noise", "share of worlds with earlier opponents"
 _NAMES = "names by which agents play"
 TRUE, DRAWN = "true", "drawn"
-_LEVELS, _ANY = "levels", "any"
+_LEVELS, _ANY = "levels of episodes", "any"
 
 
 def described(env: str) -> list[fields.Field]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch", reason="needs gpu_envs[train]")
@@ -15,7 +16,7 @@ from matplotlib.figure import Figure
 
 from gpu_envs import __main__, environments
 from gpu_envs.policies import checkpoint
-from gpu_envs.train import command, config, match, run, settings
+from gpu_envs.train import command, config, match, run, settings, worlds
 from tests.gpu_envs.train.fresh import write
 
 SMALL = ("--num-envs", "2", "--rollout", "8", "--hidden", "4", "--epochs", "1")
@@ -48,6 +49,19 @@ def test_a_value_that_stands_for_another_is_explained() -> None:
     found = settings.within(made)
     assert "box_mass 1..2 in training, -1 (the profile's value) in evaluations" in found
     assert not any("arena_size" in line for line in found)
+
+
+def test_few_levels_in_training_are_a_difference() -> None:
+    few = config.make("SokobanGrid-v0", level_count=3)
+    assert "levels of episodes 3 fixed in training, any in evaluations" in settings.within(few)
+    env = worlds.for_training(few, "cpu", 40)
+    env.reset(seed=5)
+    assert len(np.unique(env.simulator.get("player.level"))) == 3
+    env.close()
+    env = worlds.for_evaluation(few, "cpu", 40)
+    env.reset(seed=5)
+    assert len(np.unique(env.simulator.get("player.level"))) > 30
+    env.close()
 
 
 def test_noise_that_lasts_and_earlier_opponents_differ_too() -> None:

@@ -155,8 +155,41 @@ def test_its_policy_plays_each_game(two: None, capsys: Any) -> None:
         assert "solved" in capsys.readouterr().out
     assert match.main(["CartPole-v0", "--policy", file]) != 0
     assert "was saved for environment 'two', expected 'CartPole-v0'" in capsys.readouterr().err
-    assert match.main([file]) != 0
-    assert "two is a suite: name one of its games, such as `evaluate" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["two", "--policy"], []])
+def test_a_suite_is_evaluated_as_one_table(two: None, capsys: Any, words: list[str]) -> None:
+    run.main(list(ONE))
+    file = "runs/two/1/best.ckpt"
+    capsys.readouterr()
+    assert match.main([*words, file, "--episodes", "3", "--device", "cpu", "--hfov", "90"]) == 0
+    title, head, *rows, _, note = capsys.readouterr().out.splitlines()
+    assert title == "two: 3 episodes on cpu, likeliest actions, seed 1"
+    assert head.split()[0] == "game"
+    assert [row.split()[0] for row in rows] == list(GAMES)
+    assert all(row.endswith("solved 0.000") for row in rows)
+    assert note.startswith("parameters: ")
+    assert "hfov=90" in note
+    for game, row in zip(GAMES, rows, strict=True):
+        match.main([game, "--policy", file, "--episodes", "3", "--device", "cpu", "--hfov", "90"])
+        alone = capsys.readouterr().out.splitlines()[2].split()
+        assert alone[1:7] == row.split()[1:7]
+
+
+@pytest.mark.parametrize(
+    "words", [["--task", "x"], ["--against", "random"], ["random", "random", "--cross-play"]]
+)
+def test_matches_of_a_suite_are_refused(two: None, capsys: Any, words: list[str]) -> None:
+    assert match.main(["two", *words, "--episodes", "1"]) == 2
+    (flag,) = (word for word in words if word.startswith("--"))
+    message = f"error: {flag} is for one environment: two is a suite\n"
+    assert capsys.readouterr().err == message
+
+
+def test_policies_of_a_suite_are_random_without_a_file(two: None, capsys: Any) -> None:
+    small = ["--resolution", "4x6", "--episode-seconds", "1", "--episodes", "2"]
+    assert match.main(["two", *small]) == 0
+    assert "two: 2 episodes on cpu, random actions, seed 1" in capsys.readouterr().out
 
 
 def test_evaluations_tell_games_apart(two: None) -> None:
