@@ -6,7 +6,7 @@ can change are set in the simulator.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -70,10 +70,19 @@ def assign(env: Any, environment: str, name: object, value: object) -> None:
     if name in parameters(environment):
         env.set_parameters(**{name: value})
         return
-    if name not in _SETTABLE or not hasattr(env, name):
+    if not is_of_base(env, name):
         raise AttributeError(_refusal(environment, name))
+    assign_of_base(env, registration.find(environment), name, value)
+
+
+def is_of_base(env: Any, name: object) -> bool:
+    """Whether a name is that of an attribute of Gymnasium's base class that may be set."""
+    return isinstance(name, str) and name in _SETTABLE and hasattr(env, name)
+
+
+def assign_of_base(env: Any, description: Mapping[str, Any], name: str, value: object) -> None:
+    """Set an attribute of Gymnasium's base class, of an environment that is described so."""
     if name == "render_mode":
-        description = registration.find(environment)
         value = pictures.checked_mode(value, env.metadata["render_modes"], description)
     if not isinstance(value, _SETTABLE[name]):
         kind, what = _SETTABLE[name][0].__name__, errors.shown(value)
@@ -91,15 +100,34 @@ def is_parameter(environment: str, name: object) -> bool:
     return isinstance(name, str) and name in parameters(environment)
 
 
-def by_world(values: Sequence[Any], rows: int, worlds: int) -> list[Any]:
-    """Return the entry of each world among those of its rows, which must be equal."""
+def by_world(values: Any, rows: int, worlds: int) -> Any:
+    """Return a parameter as it is set: a list with an entry per world, or what all of them get.
+
+    Args:
+        values: A list or tuple has an entry per row, equal for the rows of a world, or per world.
+        rows: How many rows there are.
+        worlds: How many worlds.
+    """
+    if not isinstance(values, list | tuple):
+        return values
     if len(values) not in (rows, worlds):
         raise ValueError(f"values must have {rows} entries, got {len(values)}")
     agents = len(values) // worlds
     for world in range(worlds):
         if not are_equal(values[world * agents : (world + 1) * agents]):
             raise ValueError(f"values must be equal for the {agents} rows of world {world}")
-    return list(values[::agents])
+    return values[0] if are_equal(values) else list(values[::agents])
+
+
+def of_all_rows(values: Any, rows: int) -> Any:
+    """Return an attribute that all rows share, given once or for each of them."""
+    if not isinstance(values, list | tuple):
+        return values
+    if len(values) != rows:
+        raise ValueError(f"values must have {rows} entries, got {len(values)}")
+    if not are_equal(values):
+        raise ValueError("values must be equal: the rows of a batch share their attributes")
+    return values[0]
 
 
 def are_equal(values: Sequence[Any]) -> bool:

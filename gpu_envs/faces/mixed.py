@@ -122,18 +122,25 @@ class MixedVectorEnv(VectorEnv):
         return (getattr(self, name),) * self.num_envs
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Set a parameter that every game knows: a number, or one per row or world."""
-        if not self._is_parameter(name):
-            raise AttributeError(self._refusal(name))
-        if isinstance(values, list | tuple):
+        """Set a parameter that every game knows, or an attribute of Gymnasium's base class.
+
+        A list has a value per row or world, of an attribute equal for all.
+        """
+        if self._is_parameter(name):
             values = attributes.by_world(values, self.num_envs, self.num_worlds)
-            values = values[0] if attributes.are_equal(values) else values
-        self.simulator.set_parameters(**{name: values})
+            self.simulator.set_parameters(**{name: values})
+            return
+        if not attributes.is_of_base(self, name):
+            raise AttributeError(self._refusal(name))
+        values = attributes.of_all_rows(values, self.num_envs)
+        attributes.assign_of_base(self, _description(self.simulator), name, values)
 
     def _is_parameter(self, name: object) -> bool:
         return all(attributes.is_parameter(game, name) for game in self.games)
 
     def _refusal(self, name: str) -> str:
+        if name not in self._guarded[1]:
+            return f"{self.simulator.name} has no attribute {name!r} to be set"
         return (
             f"{name!r} cannot be set as an attribute: call set_parameters({name}=...), or that of "
             "one game, env.games[ID].set_parameters"

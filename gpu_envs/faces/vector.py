@@ -337,15 +337,10 @@ class VectorEnv(States, attributes.Guarded, _Base):
         what sets them. A list or tuple has a value per row: of a parameter equal for the rows of a
         world, of other attributes equal for all.
         """
-        if isinstance(values, list | tuple) and attributes.is_parameter(self.simulator.name, name):
+        if attributes.is_parameter(self.simulator.name, name):
             values = attributes.by_world(values, self.num_envs, self.num_worlds)
-            values = values[0] if attributes.are_equal(values) else values
-        elif isinstance(values, list | tuple):
-            if len(values) != self.num_envs:
-                raise ValueError(f"values must have {self.num_envs} entries, got {len(values)}")
-            if not attributes.are_equal(values):
-                raise ValueError("values must be equal: the rows of a batch share their attributes")
-            values = values[0]
+        else:
+            values = attributes.of_all_rows(values, self.num_envs)
         attributes.assign(self, self.simulator.name, name, values)
 
     def close_extras(self, **kwargs: Any) -> None:

@@ -435,3 +435,16 @@ def test_governors_and_planner_train_for_a_few_steps(make, maskable) -> None:
         maskable("MlpPolicy", env, batch_size=4 * env.num_envs, n_epochs=1, **small).learn(
             4 * env.num_envs
         )
+
+
+def test_several_games_share_a_batch(make) -> None:
+    games = ["Sokoban-v0", "Rearrange-v0"]
+    mixed = gpu_envs.MixedVectorEnv(games, 4, device="cpu", resolution="36x36", episode_seconds=1.0)
+    env = make(mixed, 1)
+    PPO("CnnPolicy", env, n_epochs=1, batch_size=16, **SMALL).learn(64)
+    assert env.infos["game"].tolist() == [0, 0, 1, 1]
+    env.reset()
+    for _ in range(15):
+        *_, dones, infos = env.step(np.zeros((4, 6), int))
+    assert dones.all()
+    assert [info["episode"]["l"] for info in infos] == [15] * 4

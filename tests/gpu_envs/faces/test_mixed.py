@@ -114,10 +114,33 @@ def test_parameters_and_attributes_are_those_of_all_games(make_env: Make) -> Non
     assert env.get_attr("num_worlds") == (5,) * 5
     with pytest.raises(AttributeError, match=r"call set_parameters\(team_spirit"):
         env.team_spirit = 0.5
+    with pytest.raises(AttributeError, match="mixed has no attribute 'yaw' to be set"):
+        env.set_attr("yaw", 1)
     for call in (lambda: env.get("agents.yaw"), lambda: env.set("agents.yaw", 0)):
         with pytest.raises(TypeError, match=r"columns are those of a game: env.games\[ID\]"):
             call()
     env.games["Sokoban-v0"].set("agents.yaw", 0)
+
+
+def test_attributes_of_gymnasiums_class_are_set(make_env: Make) -> None:
+    env = make_env()
+    env.set_attr("render_mode", ["rgb_array"] * 5)
+    assert env.get_attr("render_mode") == ("rgb_array",) * 5
+    env.set_attr("spec", gymnasium.spec("CartPole-v1"))
+    assert env.spec.id == "CartPole-v1"
+    with pytest.raises(ValueError, match="render_mode of mixed must be one of"):
+        env.set_attr("render_mode", "nothing")
+    with pytest.raises(ValueError, match="values must have 5 entries, got 4"):
+        env.set_attr("spec", [None] * 4)
+    with pytest.raises(ValueError, match="values must be equal"):
+        env.set_attr("render_mode", ["ansi", None, None, None, None])
+
+
+def test_infos_are_taken_apart_by_row(make_env: Make) -> None:
+    env = gymnasium.wrappers.vector.DictInfoToList(make_env(infos="rows"))
+    env.reset(seed=1)
+    *_, infos = env.step(np.zeros((5, 6), np.int32))
+    assert [info["game"] for info in infos] == [0, 0, 0, 1, 1]
 
 
 def test_state_is_saved_and_copied(make_env: Make) -> None:
