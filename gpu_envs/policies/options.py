@@ -71,6 +71,14 @@ class PolicyOptions:
         "longer, which helps where one step changes little",
         low=1,
     )
+    level_count: int = option(
+        0,
+        "rollout",
+        "episodes of training begin as one of this number of fixed levels, and those of "
+        "evaluations as any: how much better the former go is the gap of generalisation; 0: as "
+        "any too",
+        low=0,
+    )
     encoder: str = option(
         "mlp",
         "network",

@@ -78,14 +78,6 @@ class Config(PolicyOptions):
         also=("--n-steps", "--num-steps"),
     )
 
-    level_count: int = option(
-        0,
-        "rollout",
-        "episodes of training begin as one of this number of fixed levels, and those of "
-        "evaluations as any: how much better the former go is the gap of generalisation; 0: as "
-        "any too",
-        low=0,
-    )
     stagger: bool = option(
         False,
         "rollout",

@@ -72,6 +72,14 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     add("--episodes", type=int, default=1000, metavar="N", help="episodes per line (default 1000)")
     add("--seed", type=int, default=1, metavar="N", help="seed of the worlds (default 1)")
     add("--sampled", action="store_true", help="sample actions instead of taking the likeliest")
+    add(
+        "--level-count",
+        type=int,
+        default=0,
+        metavar="N",
+        help="episodes begin as one of N fixed levels: those of a training with --level-count N "
+        "(default 0: as any)",
+    )
     add("--device", default="auto", help="auto, cpu, cuda, cuda:<n> (default auto)")
     add(
         "--task",
@@ -261,7 +269,7 @@ def _play_suite(name: str, argv: Sequence[str]) -> list[str]:
             if is_given:
                 raise ValueError(f"{flag} is for one environment: {name} is a suite")
         config = _settled(config, given)
-        with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
+        with closing(_worlds(config, given)) as env:
             given.measures = _measures(None, config, env.agent_names)
             team = _team(given.policy, path, env)
             returns, lengths, values = _played(env, team.policies, team.of_agent, given)
@@ -278,6 +286,16 @@ def _play_suite(name: str, argv: Sequence[str]) -> list[str]:
     return [title, *console.aligned(rows), *([""] if lines else []), *lines]
 
 
+def _worlds(config: Config, given: argparse.Namespace) -> worlds.Worlds:
+    return worlds.for_evaluation(
+        config, given.device, given.episodes, level_count=given.level_count
+    )
+
+
+def _settings(config: Config, given: argparse.Namespace) -> settings.Settings:
+    return settings.evaluation(config, is_sampled=given.sampled, level_count=given.level_count)
+
+
 def _settled(config: Config, given: argparse.Namespace) -> Config:
     """Return the run with the parameters of the command line, after a look at its numbers."""
     errors.whole(given.episodes, "--episodes", 1, options.WORLD_LIMIT)
@@ -292,7 +310,7 @@ def _play(argv: Sequence[str]) -> list[str]:
         return _play_suite(suite, argv)
     config, path, given = _chosen(argv)
     config = _settled(config, given)
-    with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
+    with closing(_worlds(config, given)) as env:
         if given.cross_play:
             return _cross_play(config, env, given)
         team = _team(given.policy, path, env)
@@ -318,10 +336,11 @@ def _title(
     config: Config, env: worlds.Worlds, given: argparse.Namespace, who: Sequence[str]
 ) -> str:
     without = [p for p in (policy_files.SCRIPTED, policy_files.RANDOM) if p in who]
-    played = settings.evaluation(config, is_sampled=given.sampled)
+    played = _settings(config, given)
     actions = played[settings.ACTIONS] if set(who).difference(without) else without[0]
     episodes = f"{given.episodes} episode{'s' if given.episodes > 1 else ''}"
-    return f"{config.env}: {episodes} on {env.device}, {actions} actions, seed {given.seed}"
+    levels = f", {given.level_count} fixed levels" if given.level_count else ""
+    return f"{config.env}: {episodes} on {env.device}{levels}, {actions} actions, seed {given.seed}"
 
 
 def _cross_play(config: Config, env: worlds.Worlds, given: argparse.Namespace) -> list[str]:
@@ -373,7 +392,7 @@ def _apart(
     files: Sequence[tuple[str, str]], config: Config, given: argparse.Namespace
 ) -> list[str]:
     """Return a line for each file, and for each setting that differs from its own evaluations."""
-    lines, played = [], settings.evaluation(config, is_sampled=given.sampled)
+    lines, played = [], _settings(config, given)
     for label, policy in files:
         path = policy_files.file_of(config.env, policy)
         if path is None:

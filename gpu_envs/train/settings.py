@@ -22,7 +22,7 @@ ACTIONS = "policy's actions"
 _NOISE, _PAST = "steps of the same noise", "share of worlds with earlier opponents"
 _NAMES = "names by which agents play"
 TRUE, DRAWN = "true", "drawn"
-_LEVELS, _ANY = "levels of episodes", "any"
+_LEVELS = "levels of episodes"
 
 
 def described(env: str) -> list[fields.Field]:
@@ -57,22 +57,27 @@ def training(config: Config) -> Settings:
     """Return the settings of a run's rollouts."""
     found = _parameters(config.env, config.parameters) | config.varying
     found |= {ACTIONS: SAMPLED, _NOISE: config.hold_noise, _PAST: config.past_worlds}
-    levels = f"{config.level_count} fixed" if config.level_count else _ANY
-    return found | {_NAMES: DRAWN if config.other_play else TRUE, _LEVELS: levels}
+    names = DRAWN if config.other_play else TRUE
+    return found | {_NAMES: names, _LEVELS: _levels(config.level_count)}
 
 
-def evaluation(config: Config, *, is_sampled: bool | None = None) -> Settings:
+def _levels(count: int) -> str:
+    return f"{count} fixed" if count else "any"
+
+
+def evaluation(config: Config, *, is_sampled: bool | None = None, level_count: int = 0) -> Settings:
     """Return the settings of a run's evaluations, or of play with its policies.
 
     Args:
         config: The run.
         is_sampled: Whether actions are drawn; None: as the run says.
+        level_count: Of fixed levels, 0 for any.
     """
     found = _parameters(config.env, config.parameters, config.evaluation_parameters)
     draws = config.sampled_evaluation if is_sampled is None else is_sampled
     # The likeliest actions use no noise, so how long it is held makes no difference.
     found |= {ACTIONS: SAMPLED, _NOISE: 1} if draws else {ACTIONS: LIKELIEST}
-    return found | {_PAST: 0.0, _NAMES: TRUE, _LEVELS: _ANY}
+    return found | {_PAST: 0.0, _NAMES: TRUE, _LEVELS: _levels(level_count)}
 
 
 def variant(config: Config) -> list[str]:

@@ -212,11 +212,21 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Wo
     )
 
 
-def for_evaluation(config: Config, device: str, worlds: int, first: int = 0) -> Worlds:
-    """Return the worlds in which a run is evaluated, from number `first` among them."""
+def for_evaluation(
+    config: Config, device: str, worlds: int, first: int = 0, level_count: int = 0
+) -> Worlds:
+    """Return the worlds in which a run is evaluated.
+
+    Args:
+        config: The run.
+        device: Where they live.
+        worlds: How many.
+        first: Number of the first one, among those of evaluations.
+        level_count: Of fixed levels, such as those of training; 0: episodes begin as any level.
+    """
     keywords: dict[str, Any] = {**config.parameters, **config.evaluation_parameters}
     keywords |= {"device": device, "arrays": "torch", "reuse": True, "threads": cores()}
-    keywords["first_world"] = FIRST_WORLD + first
+    keywords |= {"first_world": FIRST_WORLD + first, "level_count": level_count}
     env = Worlds(config.env, worlds, **keywords)
     if env.simulator.max_episode_steps:
         return env

@@ -64,6 +64,22 @@ def test_few_levels_in_training_are_a_difference() -> None:
     env.close()
 
 
+def test_levels_of_training_are_played_again(tmp_path: Path, capsys: Any) -> None:
+    small = [w for w in SMALL if w not in ("--max-episode-steps", "10")]
+    out = ["--out", str(tmp_path), "--level-count", "3", "--difficulty", "easy"]
+    assert run.main(["SokobanGrid-v0", *small, *out]) == 0
+    printed = capsys.readouterr().out
+    assert "levels of episodes 3 fixed in training, any in evaluations" in printed
+    match.main([str(tmp_path / "best.ckpt"), "--episodes", "4", "--level-count", "3"])
+    printed = capsys.readouterr().out
+    assert "4 episodes on cpu, 3 fixed levels, " in printed.splitlines()[0]
+    assert "levels of episodes any there, 3 fixed here" in printed
+    assert "3 fixed there" not in printed
+    match.main([str(tmp_path / "best.ckpt"), "--episodes", "4"])
+    printed = capsys.readouterr().out
+    assert "levels of episodes 3 fixed there, any here" in printed
+
+
 def test_noise_that_lasts_and_earlier_opponents_differ_too() -> None:
     made = config.make("Flocking-v0", past_worlds=0.5)
     assert settings.within(made) == [
