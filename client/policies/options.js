@@ -36,6 +36,7 @@ const KNOWN = {
 // What says nothing about how a policy acts.
 const OTHERS = [
   "seed",
+  "level_count",
   "past_worlds",
   "other_play",
   "roles",

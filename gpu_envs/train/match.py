@@ -48,7 +48,8 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
         "what",
         metavar="ID|FILE",
         nargs="+",
-        help="such as CartPole-v0; or a file, instead of --policy; with --cross-play then the "
+        help="such as CartPole-v0; the name of a suite, all of whose games are played then; or a "
+        "file, instead of --policy; with --cross-play then the "
         f"policies, each {policy_files.FORM}",
     )
     policy_files.add_option(parser, "all agents")
@@ -77,8 +78,8 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
         type=int,
         default=0,
         metavar="N",
-        help="episodes begin as one of N fixed levels: those of a training with --level-count N "
-        "(default 0: as any)",
+        help="episodes begin as one of N fixed levels: with equal parameters those of a training "
+        "with --level-count N (default 0: as any)",
     )
     add("--device", default="auto", help="auto, cpu, cuda, cuda:<n> (default auto)")
     add(
@@ -208,26 +209,31 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
     entry = registration.find(env_id)
     given = _parser(settings.described(entry["id"])).parse_args(argv)
     _take_policies(given, file)
-    if file is None:
-        file = policy_files.file_of(env_id, given.policy)
-    elif given.policy != policy_files.RANDOM:
-        raise ValueError(f"--policy needs an ID: {word} is a file of policies already")
-    else:
+    if file is not None:
+        _require_one_policy(word, given)
         given.policy = word
-    if file is None:  # defaults of training do not apply to random and scripted play
-        return replace(make(entry["id"]), parameters={}), None, given
-    policy_files.parameters_of(file, env_id)  # refuses a file of another environment
-    return replace(_saved(file), env=entry["id"]), file, given
+    config, file = _of_game(entry["id"], given.policy)
+    return config, file, given
+
+
+def _require_one_policy(word: str, given: argparse.Namespace) -> None:
+    if given.policy != policy_files.RANDOM:
+        raise ValueError(f"--policy needs an ID: {word} is a file of policies already")
+
+
+def _require_no_cross_play(given: argparse.Namespace) -> None:
+    """Refuse words that only a cross-play takes."""
+    if len(given.what) > 1:
+        raise ValueError(f"{given.what[1]!r} behind {given.what[0]!r} needs --cross-play")
+    if given.out is not None:
+        raise ValueError("--out needs --cross-play")
 
 
 def _take_policies(given: argparse.Namespace, file: Path | None) -> None:
     """Read the policies of a cross-play, of which the first file has the parameters."""
     words = given.what if file is not None else given.what[1:]
     if not given.cross_play:
-        if len(given.what) > 1:
-            raise ValueError(f"{given.what[1]!r} behind {given.what[0]!r} needs --cross-play")
-        if given.out is not None:
-            raise ValueError("--out needs --cross-play")
+        _require_no_cross_play(given)
         return
     if given.policy != policy_files.RANDOM or given.against is not None or given.task is not None:
         raise ValueError("--cross-play takes neither --policy, --against nor --task")
@@ -255,35 +261,52 @@ def _suite_of(word: str) -> str | None:
 
 def _play_suite(name: str, argv: Sequence[str]) -> list[str]:
     """Return a line for each game of a suite."""
-    policy = ["--policy", argv[0]] if _is_file(argv[0]) else []
-    games = suites.games_of(name)
-    chosen = [_chosen([game, *policy, *argv[1:]]) for game in games]  # refuses before any is played
+    given = _parser(settings.described(name)).parse_args(argv)
+    if _is_file(argv[0]):
+        _require_one_policy(argv[0], given)
+        given.policy = argv[0]
+    _require_suited(name, given)
+    own = flags.take_parameters(vars(given))
+    chosen = [_of_game(game, given.policy) for game in suites.games_of(name)]  # refuses at once
     rows: list[Sequence[str]] = [("game", *_HEAD[1:], "own measures")]
     notes: dict[str, list[str]] = {}  # games by their note
-    for config, path, given in chosen:
-        for flag, is_given in (
-            ("--against", given.against is not None),
-            ("--cross-play", given.cross_play),
-            ("--task", given.task is not None),
-        ):
-            if is_given:
-                raise ValueError(f"{flag} is for one environment: {name} is a suite")
-        config = _settled(config, given)
+    for run, path in chosen:
+        config = _settled(run, own)
         with closing(_worlds(config, given)) as env:
             given.measures = _measures(None, config, env.agent_names)
             team = _team(given.policy, path, env)
             returns, lengths, values = _played(env, team.policies, team.of_agent, given)
             title = _title(replace(config, env=name), env, given, [given.policy])
         heads = [measure.facts["what"] for measure in given.measures]
-        own = ", ".join(f"{head} {value}" for head, value in zip(heads, values, strict=True))
-        rows.append([*_row(config.env, returns, lengths), own])
-        for note in _variant(config):
+        shown = ", ".join(f"{head} {value}" for head, value in zip(heads, values, strict=True))
+        rows.append([*_row(config.env, returns, lengths), shown])
+        label = _label(given.policy)
+        for note in (*_variant(config), *_apart([(label, given.policy)], config, given)):
             notes.setdefault(note, []).append(config.env)
     lines = [
-        note if len(own) == len(games) else f"{', '.join(own)}: {note}"
-        for note, own in notes.items()
+        note if len(games) == len(chosen) else f"{', '.join(games)}: {note}"
+        for note, games in notes.items()
     ]
     return [title, *console.aligned(rows), *([""] if lines else []), *lines]
+
+
+def _require_suited(name: str, given: argparse.Namespace) -> None:
+    """Refuse what is for one environment."""
+    refused = {"--against": given.against, "--cross-play": given.cross_play, "--task": given.task}
+    for flag, value in refused.items():
+        if value:
+            raise ValueError(f"{flag} is for one environment: {name} is a suite")
+    _require_no_cross_play(given)
+    _check_numbers(given)
+
+
+def _of_game(game: str, policy: str) -> tuple[Config, Path | None]:
+    """Return the run of a policy as it plays one environment, and its file (None: no policy)."""
+    path = policy_files.file_of(game, policy)
+    if path is None:  # defaults of training do not apply to random and scripted play
+        return replace(make(game), parameters={}), None
+    policy_files.parameters_of(path, game)  # refuses a file of another environment
+    return replace(_saved(path), env=game), path
 
 
 def _worlds(config: Config, given: argparse.Namespace) -> worlds.Worlds:
@@ -296,11 +319,13 @@ def _settings(config: Config, given: argparse.Namespace) -> settings.Settings:
     return settings.evaluation(config, is_sampled=given.sampled, level_count=given.level_count)
 
 
-def _settled(config: Config, given: argparse.Namespace) -> Config:
-    """Return the run with the parameters of the command line, after a look at its numbers."""
+def _check_numbers(given: argparse.Namespace) -> None:
     errors.whole(given.episodes, "--episodes", 1, options.WORLD_LIMIT)
     errors.whole(given.seed, "--seed", 0, resets.SEED_LIMIT - 1)
-    own = flags.take_parameters(vars(given))
+
+
+def _settled(config: Config, own: Mapping[str, Any]) -> Config:
+    """Return the run with the parameters of the command line."""
     return replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
 
 
@@ -309,7 +334,8 @@ def _play(argv: Sequence[str]) -> list[str]:
     if suite is not None:
         return _play_suite(suite, argv)
     config, path, given = _chosen(argv)
-    config = _settled(config, given)
+    _check_numbers(given)
+    config = _settled(config, flags.take_parameters(vars(given)))
     with closing(_worlds(config, given)) as env:
         if given.cross_play:
             return _cross_play(config, env, given)
@@ -360,6 +386,7 @@ def _cross_play(config: Config, env: worlds.Worlds, given: argparse.Namespace) -
     variant, title = _variant(config), _title(config, env, given, policies)
     facts = {"environment": config.env, "policies": policies, "episodes": given.episodes}
     facts |= {"seed": given.seed, "sampled": given.sampled, "variant": settings.variant(config)}
+    facts |= {"level_count": given.level_count}
     written = cross_play.write(matrix, facts, given.out or Path("runs") / config.env / "cross_play")
     files = [(n, p) for n, p in zip(labels, policies, strict=True)]
     named = [f"{label} is {policy}" for label, policy in files if label != policy]

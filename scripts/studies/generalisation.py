@@ -3,10 +3,10 @@
 
     scripts/studies/generalisation.py --seeds 1 2 3 --steps 8000000
 
-SokobanGrid is trained on 10, 100 and 1,000 fixed levels, none of which is turned or mirrored, and
-on all easy levels of the bank in their eight images, for as many steps each. The last policy of
-each run plays new episodes, of the levels of its training and of easy levels of the bank's test.
-Behind +- is the error over seeds. Runs that --out has already are not trained again.
+SokobanGrid is trained on 10, 100 and 1,000 fixed levels, each in one of its eight images, and on
+all easy levels of the bank in all images, for as many steps each. The last policy of each run plays
+new episodes, of the levels of its training and of easy levels of the bank's test. Behind +- is the
+error over seeds. Runs that --out has already are not trained again.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import torch  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.benchmark.report import Report, Table  # noqa: E402
 from gpu_envs.known import measures  # noqa: E402
+from gpu_envs.policies import checkpoint  # noqa: E402
 from gpu_envs.policies.teams import Team  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
 from gpu_envs.train import config, evaluate, run, worlds  # noqa: E402
@@ -33,6 +34,7 @@ from gpu_envs.train.task_measures import Measure  # noqa: E402
 ENV = "SokobanGrid-v0"
 COUNTS = (10, 100, 1000, 0)  # of levels; 0: all of them
 EPISODE_SEED = 1_000_000
+LAST, WHOLE = "checkpoint.ckpt", "steps.txt"  # of a run: its last policy, and that it is complete
 
 
 def train(seed: int, folder: Path, levels: int, steps: int) -> None:
@@ -42,6 +44,16 @@ def train(seed: int, folder: Path, levels: int, steps: int) -> None:
     words += ["--threads", "1", "--tensorboard", "false", "--evaluation-share", "0.02"]
     if run.main(words) != 0:
         raise SystemExit(f"error: training with seed {seed} failed")
+    tree = checkpoint.load(folder / LAST)
+    if tree["state"]["steps"] < steps:
+        raise SystemExit(f"error: training with seed {seed} was stopped")
+    (folder / WHOLE).write_text(f"{steps}\n", encoding="utf-8")
+
+
+def is_whole(folder: Path, steps: int) -> bool:
+    """Whether a run has been trained for that many steps."""
+    file = folder / WHOLE
+    return file.exists() and int(file.read_text(encoding="utf-8")) == steps
 
 
 def solved(folder: Path, episodes: int, levels: int, split: str) -> float:
@@ -50,7 +62,7 @@ def solved(folder: Path, episodes: int, levels: int, split: str) -> float:
     made = config.make(ENV, evaluation_parameters=parameters)
     measure = Measure(measures.measures_of(ENV)["training"]["measures"][0], ["player"])
     with closing(worlds.for_evaluation(made, "cpu", episodes, level_count=levels)) as env:
-        team = Team.load(folder / "checkpoint.ckpt", env.simulator)
+        team = Team.load(folder / LAST, env.simulator)
         of_row = evaluate.rows_of(team.of_agent, episodes, env.device)
         signs = measure.signs(episodes, env.device)
         played = evaluate.play(
@@ -81,7 +93,7 @@ def main() -> int:
         seen, unseen = [], []
         for seed in given.seeds:
             folder = given.out / str(levels or "all") / str(seed)
-            if not (folder / "best.ckpt").exists():
+            if not is_whole(folder, given.steps):
                 train(seed, folder, levels, given.steps)
             seen.append(solved(folder, given.episodes, levels, "train"))
             unseen.append(solved(folder, given.episodes, 0, "test"))

@@ -32,7 +32,7 @@ constexpr auto level_fields() {
             "choose a policy and to test it")
           .named("train", "valid", "test"),
       field("difficulty", &S::difficulty,
-            "levels by the fewest pushes that solve them; easy: to 8, medium: 9 to 19, hard: 20 "
+            "levels by the fewest pushes that solve them; easy: to 8; medium: 9 to 19; hard: 20 "
             "and more")
           .named("any", "easy", "medium", "hard"),
       field(
@@ -46,7 +46,7 @@ constexpr auto level_fields() {
           .from_reset(),
       field("levels", &S::levels,
             "levels of your own in place of the bank, as Boxoban writes them: a text, or the path "
-            "of a file"),
+            "of a file; pushes do not choose among them"),
       field("symmetries", &S::symmetries,
             "true: an episode turns or mirrors its level in one of 8 ways, drawn at random"));
 }
@@ -61,13 +61,15 @@ const char* level_problem(const V& v) {
 struct LevelOptions {
   int32_t level = -1, symmetry = -1;
   static constexpr auto describe() {
-    return fields(field("level", &LevelOptions::level,
-                        "number of the level among those that are played; -1: drawn")
-                      .within(-1, 1 << 30),
-                  field("symmetry", &LevelOptions::symmetry,
-                        "how the level is turned; 0: as it stands, 1: left and right exchanged, 2: "
-                        "top and bottom, 4: rows and columns, or a sum of these; -1: drawn")
-                      .within(-1, kSymmetries - 1));
+    return fields(
+        field("level", &LevelOptions::level,
+              "number of the level among those of split and difficulty, by their pushes; -1: "
+              "drawn")
+            .within(-1, 1 << 30),
+        field("symmetry", &LevelOptions::symmetry,
+              "how the level is turned; 0: as it stands, 1: left and right exchanged, 2: "
+              "top and bottom, 4: rows and columns, or a sum of these; -1: drawn")
+            .within(-1, kSymmetries - 1));
   }
 };
 
@@ -109,7 +111,6 @@ inline int pushes_of(const Level& level) {
 }
 template <class S>
 LevelAssets make_levels(const S& s, AssetMaker& make) {
-  if (const char* problem = level_problem(s)) make.refuse(problem);
   std::vector<Level> found = s.levels.empty() ? levels_of_bank(s, make) : own_levels(s, make);
   const auto is_easier = [](const Level& a, const Level& b) { return pushes_of(a) < pushes_of(b); };
   std::stable_sort(found.begin(), found.end(), is_easier);
@@ -129,7 +130,8 @@ struct Chosen {
   int32_t level, symmetry;
   static constexpr auto describe() {
     return fields(
-        field("level", &Chosen::level, "number of the level among those that are played")
+        field("level", &Chosen::level,
+              "number of the level among those of split and difficulty, by their pushes")
             .any_value(),
         field("symmetry", &Chosen::symmetry, "how it is turned: the reset option `symmetry`")
             .within(0, kSymmetries - 1));

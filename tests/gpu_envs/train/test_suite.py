@@ -163,13 +163,16 @@ def test_a_suite_is_evaluated_as_one_table(two: None, capsys: Any, words: list[s
     file = "runs/two/1/best.ckpt"
     capsys.readouterr()
     assert match.main([*words, file, "--episodes", "3", "--device", "cpu", "--hfov", "90"]) == 0
-    title, head, *rows, _, note = capsys.readouterr().out.splitlines()
+    title, head, *lines = capsys.readouterr().out.splitlines()
+    rows, (_, note, *others) = lines[:2], lines[2:]
     assert title == "two: 3 episodes on cpu, likeliest actions, seed 1"
     assert head.split()[0] == "game"
     assert [row.split()[0] for row in rows] == list(GAMES)
     assert all(row.endswith("solved 0.000") for row in rows)
     assert note.startswith("parameters: ")
     assert "hfov=90" in note
+    assert any(line.startswith("FILE was measured otherwise") for line in others)
+    assert any(line.startswith("FILE was trained otherwise") for line in others)
     for game, row in zip(GAMES, rows, strict=True):
         match.main([game, "--policy", file, "--episodes", "3", "--device", "cpu", "--hfov", "90"])
         alone = capsys.readouterr().out.splitlines()[2].split()
@@ -184,6 +187,42 @@ def test_matches_of_a_suite_are_refused(two: None, capsys: Any, words: list[str]
     (flag,) = (word for word in words if word.startswith("--"))
     message = f"error: {flag} is for one environment: two is a suite\n"
     assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["two", "random"], "'random' behind 'two' needs --cross-play"),
+        (["two", "--side-high", "5"], "unrecognized arguments: --side-high 5"),
+        (["two", "--policy", "no.ckpt"], "--policy: the file 'no.ckpt' does not exist"),
+        (["two", "--out", "x"], "--out needs --cross-play"),
+        (["two", "--episodes", "0"], "--episodes"),
+    ],
+)
+def test_wrong_words_for_a_suite_are_refused(
+    two: None, capsys: Any, words: list[str], message: str
+) -> None:
+    try:
+        assert match.main(words) == 2
+    except SystemExit as end:
+        assert end.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_suites_file_is_its_policy(two: None, capsys: Any) -> None:
+    run.main(list(ONE))
+    file = "runs/two/1/best.ckpt"
+    capsys.readouterr()
+    assert match.main([file, "--policy", "scripted"]) == 2
+    assert f"--policy needs an ID: {file} is a file of policies" in capsys.readouterr().err
+
+
+def test_help_for_a_suite_has_the_parameters_that_its_games_share(two: None, capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        match.main(["two", "--help"])
+    found = capsys.readouterr().out
+    assert "--team-spirit" in found
+    assert "--pushes-high" not in found
 
 
 def test_policies_of_a_suite_are_random_without_a_file(two: None, capsys: Any) -> None:
