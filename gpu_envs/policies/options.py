@@ -74,9 +74,8 @@ class PolicyOptions:
     level_count: int = option(
         0,
         "rollout",
-        "episodes of training begin as one of this number of fixed levels, and those of "
-        "evaluations as any: how much better the former go is the gap of generalisation; 0: as "
-        "any too",
+        "episodes of training begin as one of N fixed levels, those of evaluations as any; 0: "
+        "both as any",
         low=0,
     )
     encoder: str = option(

@@ -48,8 +48,8 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
         "what",
         metavar="ID|FILE",
         nargs="+",
-        help="such as CartPole-v0; the name of a suite, all of whose games are played then; or a "
-        "file, instead of --policy; with --cross-play then the "
+        help="such as CartPole-v0; a suite, such as megaverse8, for all of its games; or a file, "
+        "instead of --policy; with --cross-play then the "
         f"policies, each {policy_files.FORM}",
     )
     policy_files.add_option(parser, "all agents")

@@ -157,6 +157,46 @@ GE_TEST(cells_and_planes_show_the_same) {
   }
 }
 
+GE_TEST(planes_around_the_player_move_with_it) {
+  const std::string all = replaced(replaced(kRow, 3, "#   *    #"), 6, "##       #");
+  Puzzle board(all, {{"encoding", "planes"}}), around(all, {{"encoding", "around"}});
+  constexpr int kAcross = 15, kMiddle = 7;
+  for (const int way : {kRight, kUp, kLeft, kLeft, kLeft, kUp, kDown, kDown, kRight}) {
+    board.walk(way), around.walk(way);
+    const std::vector<uint8_t> planes = board.out<uint8_t>(kObservation);
+    const std::vector<uint8_t> seen = around.out<uint8_t>(kObservation);
+    CHECK_EQ(seen.size(), size_t(3 * kAcross * kAcross));
+    const auto [row, column] = board.player();
+    for (int y = 0; y < kAcross; ++y)
+      for (int x = 0; x < kAcross; ++x) {
+        const int at_y = row + y - kMiddle, at_x = column + x - kMiddle;
+        const bool is_on = at_y >= 0 && at_y < 10 && at_x >= 0 && at_x < 10;
+        for (int plane = 0; plane < 3; ++plane) {
+          const int shown = is_on ? planes[size_t(4 * (10 * at_y + at_x) + plane)] : plane == 0;
+          CHECK_EQ(int(seen[size_t(3 * (kAcross * y + x) + plane)]), shown);
+        }
+      }
+  }
+}
+
+GE_TEST(every_range_of_pushes_has_levels) {
+  const std::pair<int, int> kRanges[] = {{0, 0}, {0, 3}, {4, 4}, {8, 9}, {49, 50}, {60, 1023}};
+  for (const char* difficulty : {"any", "easy", "hard"})
+    for (const auto& [low, high] : kRanges) {
+      Config config;
+      config.worlds = 50;
+      config.parameters = {{"difficulty", difficulty}, {"pushes_low", low}, {"pushes_high", high}};
+      Simulation simulation("SokobanGrid-v0", config);
+      simulation.reset(1);
+      int most = 0;
+      for (const int level : simulation.get<int32_t>("player.level")) {
+        CHECK(level >= 0);
+        most = std::max(most, level);
+      }
+      CHECK(most < 100000);
+    }
+}
+
 GE_TEST(levels_are_turned_in_eight_ways) {
   Puzzle puzzle;
   const uint64_t boxes = puzzle.get<uint64_t>("player.boxes")[0];
