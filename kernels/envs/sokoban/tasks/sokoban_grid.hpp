@@ -231,10 +231,8 @@ GE_FN void look_around(const Puzzle& puzzle, int cell, ByteRow& row) {
     const uint64_t walls = ~plane(~puzzle.walls) & ((1u << kAcross) - 1u);
     const uint64_t bits = threefold(walls) | threefold(plane(puzzle.goals)) << 1 |
                           threefold(plane(puzzle.boxes)) << 2;
-    // What the last eight reach too far is written over by the next row, or left out at the end.
-    GE_NO_UNROLL
-    for (int j = 0; j < kPlanesAround * kAcross; j += 8)
-      row.set_eight(kPlanesAround * kAcross * k + j, spread(bits >> j & 0xffu));
+    constexpr int kBytes = kPlanesAround * kAcross;
+    row.fill(kBytes * k, kBytes, [bits](int j) GE_LAMBDA { return uint8_t(bits >> j & 1u); });
   }
 }
 GE_FN void look(const W& w, ByteRow& row, const Puzzle& puzzle, const Player& player) {
