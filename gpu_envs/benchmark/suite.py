@@ -1,8 +1,10 @@
 """Steps per second of a suite: of each game alone, and of all in one batch.
 
 Each game has the same worlds alone as in the batch, and they take the same actions: both do the
-same work, in turns. What the batch takes longer than its games one after the other is its own. The
-harmonic mean of the games' rates is what a batch reaches that costs nothing.
+same work, in turns, and write into the same arrays in every step, as the trainer does. What the
+batch takes longer than its games one after the other is its own, and what caches cost that hold one
+game and not eight. The harmonic mean of the games' rates is what a batch reaches that costs
+nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ _SETTLED = 30  # steps before the first that is timed: agents begin in the air
 
 def run(name: str, clock: Clock, device: str, worlds: int, parameters: Mapping[str, Any]) -> None:
     """Measure, and print one table."""
-    suite = suites.find(name, device=device, **parameters)
+    suite = suites.find(name, device=device, reuse=True, **parameters)
     alone: list[Simulator] = []
     mixed = suite.simulator(worlds * len(suite.games))
     try:

@@ -401,8 +401,7 @@ template <class Tables, int B, class Params>
 GE_FN constexpr int64_t block_bytes(const Params& params) {
   return round_up(bytes_in_block<Tables>(params) * B, 64);
 }
-/// Bytes of the components of B worlds that are not stored in their block (is_aside): a multiple of
-/// 64.
+/// Bytes that the components outside of a block (is_aside) take for its B worlds, a multiple of 64.
 template <class Tables, int B, class Params>
 GE_FN constexpr int64_t aside_bytes(const Params& params) {
   return round_up((record_bytes<Tables>(params) - bytes_in_block<Tables>(params)) * B, 64);
