@@ -178,6 +178,23 @@ class Config(PolicyOptions):
         high=1000,
         by_role=True,
     )
+    novelty: float = option(
+        0.0,
+        "update",
+        "weight at the start of a bonus for observations that were rarely seen (random network "
+        "distillation): what one gets that is a deviation above the mean; 0: none",
+        low=0,
+        high=1000,
+        by_role=True,
+    )
+    novelty_end: float = option(
+        float("nan"),
+        "update",
+        "weight of that bonus at the end; nan: that at the start",
+        low=0,
+        high=1000,
+        by_role=True,
+    )
     value_weight: float = option(
         0.5,
         "update",
@@ -246,6 +263,11 @@ class Config(PolicyOptions):
         return self.entropy > 0 or self.entropy_end > 0
 
     @property
+    def has_novelty(self) -> bool:
+        """Whether there is a bonus for what was rarely seen."""
+        return self.novelty > 0 or self.novelty_end > 0
+
+    @property
     def is_a2c(self) -> bool:
         """Whether an update is a single plain step."""
         return self.algorithm == "a2c"
@@ -257,6 +279,8 @@ class Config(PolicyOptions):
             raise ValueError("--out must name a folder, got ''")
         if self.memory and self.rollout < 2:
             raise ValueError("--memory needs --rollout of at least 2")
+        if self.has_novelty and self.decisions == "choice":
+            raise ValueError("--novelty needs --decisions all: it looks at every observation")
         for role, choices in self.roles.items():
             self._check_role(role, choices)
 

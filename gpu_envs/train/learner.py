@@ -21,6 +21,7 @@ from gpu_envs.policies.sharing import role_of_policy
 from gpu_envs.train import optimiser
 from gpu_envs.train.config import Config
 from gpu_envs.train.fused import Drawing, Losing, Space, follow
+from gpu_envs.train.novelty import Novelty
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rollout import Rollout
 from gpu_envs.train.self_play import Past
@@ -79,6 +80,9 @@ class Learner:
         self.parameters = list(self.policy.parameters())
         self.flat = optimiser.Flat(self.parameters)
         self.optimiser = optimiser.make(config, self.flat)
+        self.novelty = None
+        if config.has_novelty:
+            self.novelty = Novelty(stage.kind.shape, config, stage.ranks, device)
         self.draw = stage.drawing(rows, self.policy, is_own=True)
         if past is not None:
             past.policy = new().requires_grad_(False)
@@ -106,6 +110,8 @@ class Learner:
         first, last = self.config.entropy, self.config.entropy_end
         self.optimiser.rate.fill_(optimiser.learning_rate(self.config, fraction))
         self.entropy_weight.fill_(first if last != last else first + (last - first) * fraction)
+        if self.novelty is not None:
+            self.novelty.set(fraction)
 
     def precision(self) -> contextlib.AbstractContextManager[Any]:
         """Return the context in which networks are evaluated."""
@@ -202,6 +208,21 @@ class Learner:
             last = self.policy.value(rollout.final_obs[step, row], memory, state)
         reward[step, row] += self.config.gamma * last
 
+    def _followed(self) -> Tensor:
+        """Return what was observed behind each step, of its own rows."""
+        obs = self.rollout.obs[1:]
+        return obs if self.rows is None else obs[:, self.rows]
+
+    def reward_novelty(self, reward: Tensor) -> None:
+        """Add the bonus for what was rarely seen; a step that ends an episode has none."""
+        if self.novelty is None:
+            return
+        rollout, at = self.rollout, slice(None) if self.rows is None else self.rows
+        goes_on = ~rollout.ended[:, at]
+        if rollout.active is not None:
+            goes_on &= rollout.active[1:, at]
+        reward[:, at] += self.novelty.bonus(self._followed(), goes_on)
+
     def improve(self, advantage: Tensor, known: Tensor, value: Tensor, update: int) -> int:
         """Learn from the rollout; return how many samples there were, over all ranks."""
         config, target = self.config, advantage + value
@@ -232,6 +253,8 @@ class Learner:
             state = None if state is None else state[:-1].flatten(0, 1)
             seen = self._observed(known.flatten().nonzero().squeeze(-1))
             self.policy.look(seen, state, self.ranks.sum)
+        if self.novelty is not None:
+            self.novelty.improve(self._followed(), update)
         return int(sums[0])
 
     def _minibatches(self, known: Tensor, update: int) -> Any:
@@ -309,6 +332,7 @@ class Learner:
             "policy": self.policy.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "past": past,
+            "novelty": None if self.novelty is None else self.novelty.state(),
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -317,3 +341,5 @@ class Learner:
         self.optimiser.load_state_dict(state["optimiser"])
         if self.past is not None:
             self.past.load(state["past"])
+        if self.novelty is not None and state.get("novelty") is not None:
+            self.novelty.load(state["novelty"])

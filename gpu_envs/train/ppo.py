@@ -306,6 +306,7 @@ class Trainer:
                 value = torch.cat((r.value, torch.zeros_like(r.value[:1])))
                 for learner in own:
                     learner.values(value, reward)
+                    learner.reward_novelty(reward)
                 decides = r.decisions(is_choice)
                 ways = {(x.config.gamma, x.config.gae_lambda) for x in own}
                 found = {way: estimate(reward, value, decides, r.ended, *way) for way in ways}
@@ -353,6 +354,8 @@ class Trainer:
             for name, loss in zip(LOSSES, losses, strict=True):
                 results[f"losses/{prefix}{name}"] = loss / times if times else nan
             results[f"charts/{prefix}samples"] = count
+            if learner.novelty is not None:
+                results[f"charts/{prefix}novelty"] = learner.novelty.mean
         return results
 
     def _episodes(self) -> dict[str, float]:

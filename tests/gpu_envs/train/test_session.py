@@ -183,6 +183,7 @@ def test_evaluation_has_parameters_and_worlds_of_its_own(tmp_path: Path) -> None
     [
         ("CartPole-v0",),
         ("CartPole-v0", "--memory", "8", "--optimizer", "lamb", "--normalize-values", "--stagger"),
+        ("CartPole-v0", "--novelty", "0.1"),
         (
             *("Hanabi-v0", "--preset", "very_small", "--past-worlds", "0.5", "--past-every", "2"),
             *("--entropy-end", "0.03"),  # what changes over a run depends on its length
