@@ -128,16 +128,20 @@ struct Casting {
     return inverse;
   }
   GE_FN void meet(const Target& t, Vec3 eye, int row) {
-    Floats hit;
-    if (t.frame >= 0)
-      hit = hit_along_axes(inverse_in(t.frame), t.low, t.high, distance);
-    else if (is_scaled(t.placed))
-      hit = hit_scaled(Rays<Floats>{eye, direction}, t.placed, distance);
-    else
-      hit = hit_distance(Rays<Floats>{eye, direction}, t.placed, distance);
-    const auto nearer = both(hit < distance, kNear < hit);
-    distance = select(nearer, hit, distance);
-    number = select(nearer, spread(float(row)), number);
+    if (t.frame >= 0) {
+      const auto span = span_along_axes(inverse_in(t.frame), t.low, t.high);
+      return take(both(span.enter < span.leave, span.enter < distance), span.enter, row);
+    }
+    const Rays<Floats> rays{eye, direction};
+    const Floats hit = is_scaled(t.placed) ? hit_scaled(rays, t.placed, distance)
+                                           : hit_distance(rays, t.placed, distance);
+    take(hit < distance, hit, row);
+  }
+  /// Takes hits that are nearer than all before, but those that are too near.
+  GE_FN void take(const Mask& nearer, const Floats& hit, int row) {
+    const auto taken = both(nearer, kNear < hit);
+    distance = select(taken, hit, distance);
+    number = select(taken, spread(float(row)), number);
   }
   template <class H>
   GE_FN void meet(const HeightGrid& grid, Vec3 eye, int row, const H& height) {
@@ -171,6 +175,11 @@ struct Surface {
     normal = all_lanes<Floats>(Vec3{0.0f, 0.0f, 1.0f});
     colour = all_lanes<Floats>(Vec3{0.0f, 0.0f, 0.0f});
     unlit = spread(0.0f);
+  }
+  GE_FN void show(const Vecs& faces, uint32_t painted) {
+    normal = faces;
+    colour = all_lanes<Floats>(colour_of(painted));
+    unlit = spread((painted & Solid::kUnlit) != 0 ? 1.0f : 0.0f);
   }
   GE_FN void show(const Vecs& faces, uint32_t painted, const Mask& where) {
     normal = choose(where, faces, normal);
@@ -294,6 +303,7 @@ class Drawing {
   struct Kept {
     Found found[kOnLanes ? 1 : kMost];
     uint16_t of_row[kOnLanes ? 1 : kMost], of_tile[kOnLanes ? 1 : kMost];
+    uint16_t place[kOnLanes ? 1 : kMost];  // of a row of the table in `found`
     int count;
   };
 
@@ -345,6 +355,7 @@ class Drawing {
       const uint32_t columns = ~(left | right >> 1) & ((1u << across) - 1u);
       const uint32_t rows = ~(above | below >> 1) & ((1u << down) - 1u);
       if (columns == 0 || rows == 0) continue;
+      kept.place[row] = uint16_t(kept.count);
       kept.found[kept.count++] = {detail::target_of<View>(solid, scene_.eye), columns, rows, row};
     }
   }
@@ -503,6 +514,11 @@ class Drawing {
       const int row = to_int(lane(cast.number, 0));
       if ((row >= 0) & (row < count_))
         show(detail::target_of<View>(solid_at(row), scene_.eye), cast.number >= 0.0f);
+    } else if (const float first = lane(cast.number, 0);
+               (first >= 0.0f) & (first < float(count_)) && !any_of(cast.number != first)) {
+      const detail::Target& target = kept_->found[kept_->place[to_int(first)]].target;
+      surface.show(detail::normal_of(target, cast, scene_.eye.at), target.colour);
+      return detail::lit_colours(scene_, cast, surface);
     } else {
       each_target(shown, [&](const detail::Target& target, int row) GE_LAMBDA {
         const auto here = cast.number == float(row);

@@ -16,10 +16,13 @@ struct Headlamp {
 
 namespace detail {
 
-/// x^300, by squaring: 256 + 32 + 8 + 4. Values below 1e-37 count as 0.
+/// Below it x^300 is less than 2e-11, and counts as 0: no byte of a colour would differ.
+inline constexpr float kDimmest = 0.92f;
+
+/// x^300, by squaring: 256 + 32 + 8 + 4.
 template <class F>
 GE_FN F highlight(F x) {
-  const F near = select(x > 0.75f, x, all_lanes<F>(0.0f));
+  const F near = select(x > kDimmest, x, all_lanes<F>(0.0f));
   const F x2 = near * near, x4 = x2 * x2, x8 = x4 * x4, x16 = x8 * x8, x32 = x16 * x16;
   const F x64 = x32 * x32, x128 = x64 * x64;
   return x128 * x128 * x32 * x8 * x4;
@@ -41,13 +44,17 @@ GE_FN Lit<F> lit(const Headlamp& light, Vec3 lamp, const Vector<F>& point,
   const F away = 1.0f / roots(dot(to_lamp, to_lamp));
   const F facing = dot(normal, to_lamp) * away;
   Lit<F> result{light.ambient + light.diffuse * max(zero, facing), zero};
-  if (light.shines) {
-    // The mirrored direction to the lamp, against that to the eye.
-    const F distance = roots(dot(point, point));
-    const F back = (dot(to_lamp, point) * away - 2.0f * facing * dot(normal, point)) / distance;
-    const F shine = min(one, detail::highlight(max(zero, back)));
-    result.shine = select(facing > 0.001f, shine, zero);
-  }
+  if (!light.shines) return result;
+  // The mirrored direction to the lamp, along the line to the point: its cosine with the direction
+  // to the eye, times the distance. Where no cosine is near kDimmest, none is computed.
+  const F square = dot(point, point);
+  const F back = dot(to_lamp, point) * away - 2.0f * facing * dot(normal, point);
+  constexpr float kNear = 0.99f * detail::kDimmest;
+  const auto shines = (facing > 0.001f) & (back > 0.0f);
+  if (!geometry::detail::in_any_lane(shines & (back * back > kNear * kNear * square)))
+    return result;
+  const F shine = min(one, detail::highlight(max(zero, back / roots(square))));
+  result.shine = select(shines, shine, zero);
   return result;
 }
 

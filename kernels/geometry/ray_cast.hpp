@@ -38,6 +38,13 @@ template <class M>
 GE_FN bool in_all_lanes(const M& condition) {
   return !any_of(is_not(condition));
 }
+template <class M>
+GE_FN bool in_any_lane(const M& condition) {
+  if constexpr (std::is_convertible_v<M, bool>)
+    return bool(condition);
+  else
+    return any_of(condition);
+}
 template <class F>
 GE_FN F safe_slope(F x) {
   return select(x * x < all_lanes<F>(kTinySlope * kTinySlope), all_lanes<F>(kTinySlope), x);
@@ -196,16 +203,20 @@ GE_FN Vector<F> inverses(const Vector<F>& direction) {
   return {1.0f / detail::safe_slope(direction.x), 1.0f / detail::safe_slope(direction.y),
           1.0f / detail::safe_slope(direction.z)};
 }
-/// hit_distance of a box along the axes, whose faces lie at `low` and `high` as seen from the one
-/// origin: boxes with a common face are met there at one distance, to the last bit.
+/// Where rays enter and leave a box along the axes, whose faces lie at `low` and `high` as seen
+/// from the one origin: boxes with a common face are met there at one distance, to the last bit.
 template <class F>
-GE_FN F hit_along_axes(const Vector<F>& inverse, Vec3 low, Vec3 high, F limit) {
+GE_FN detail::Span<F> span_along_axes(const Vector<F>& inverse, Vec3 low, Vec3 high) {
   const F x0 = inverse.x * low.x, x1 = inverse.x * high.x;
   const F y0 = inverse.y * low.y, y1 = inverse.y * high.y;
   const F z0 = inverse.z * low.z, z1 = inverse.z * high.z;
-  const detail::Span<F> span = {max(max(min(x0, x1), min(y0, y1)), min(z0, z1)),
-                                min(min(max(x0, x1), max(y0, y1)), max(z0, z1))};
-  return detail::entry(span, limit);
+  return {max(max(min(x0, x1), min(y0, y1)), min(z0, z1)),
+          min(min(max(x0, x1), max(y0, y1)), max(z0, z1))};
+}
+/// hit_distance of such a box.
+template <class F>
+GE_FN F hit_along_axes(const Vector<F>& inverse, Vec3 low, Vec3 high, F limit) {
+  return detail::entry(span_along_axes(inverse, low, high), limit);
 }
 /// The normal of an axis-aligned box at a hit.
 template <class F>

@@ -60,9 +60,7 @@ GE_FN void store_bytes(uint8_t* to, const Floats& numbers) {
   __builtin_memcpy(to, &bytes, sizeof bytes);
 }
 GE_FN bool any_of(const Mask& mask) {
-  int32_t any = 0;
-  for (int i = 0; i < kPack; ++i) any |= mask[i];
-  return any != 0;
+  return any_bit(mask);
 }
 GE_FN Mask first_lanes(int count) {
   Mask numbers{};

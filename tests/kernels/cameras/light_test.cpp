@@ -96,6 +96,20 @@ GE_TEST(highlight_by_squaring_is_the_power) {
   CHECK_EQ(cameras::detail::highlight(0.0f), 0.0f);
   CHECK_EQ(cameras::detail::highlight(0.7f), 0.0f);
 }
+// What the highlight leaves out changes no byte, even of the darkest colour in the least light.
+GE_TEST(highlight_that_counts_as_0_changes_no_byte) {
+  const float left_out = float(std::pow(double(cameras::detail::kDimmest), 300.0));
+  CHECK(left_out > 0.0f && left_out < 2e-11f);
+  CHECK_EQ(cameras::detail::highlight(cameras::detail::kDimmest), 0.0f);
+  const cameras::Headlamp lamp;
+  for (int byte = 0; byte < 256; ++byte) {
+    for (int k = 0; k <= 1000; ++k) {
+      const float scale = lamp.ambient + lamp.diffuse * (float(k) * 1e-3f);
+      const float colour = cameras::colour_of(uint32_t(byte)).z * scale;
+      CHECK_EQ(std::floor((colour + left_out) * 255.0f + 0.5f), std::floor(colour * 255.0f + 0.5f));
+    }
+  }
+}
 GE_TEST(white_in_the_highlight_is_cut_at_white) {
   Look look({cameras::solid(kBox, {50, 0.5f, 50}, {0, 2.5f, 0}, 0xffffff)}, {{0, 0, 0}, 0, 0.39f});
   int white = 0;
