@@ -136,7 +136,7 @@ GE_FN bool any_bit(const Words& words) {
 #if defined(__AVX512F__) && !defined(__clang__)
   return __builtin_ia32_ptestmd512(words, words, 0xffff) != 0;
 #elif defined(__AVX2__) && !defined(__clang__)
-  typedef long long Wide __attribute__((vector_size(sizeof(Words))));
+  typedef long long Wide __attribute__((vector_size(32)));
   return __builtin_ia32_ptestz256(Wide(words), Wide(words)) == 0;
 #else
   int32_t any = 0;
