@@ -40,6 +40,7 @@ def other(field: dataclasses.Field[Any]) -> Any:
 
 
 OTHER = {name: other(field) for name, field in OPTIONS.items()}
+TOGETHER = OTHER | {"decisions": "all"}  # which --novelty needs
 
 
 def typed(value: Any) -> str:
@@ -60,10 +61,10 @@ def test_every_option_reaches_the_configuration_and_no_other(name: str) -> None:
 
 
 def test_all_options_together() -> None:
-    words = [word for name in OPTIONS for word in (flag_of(name), typed(OTHER[name]))]
+    words = [word for name in OPTIONS for word in (flag_of(name), typed(TOGETHER[name]))]
     env, choices = command.parse(["CartPole-v0", *words])
     made = make(env, **choices)
-    assert {name: getattr(made, name) for name in OPTIONS} == OTHER
+    assert {name: getattr(made, name) for name in OPTIONS} == TOGETHER
     assert Config(**made.facts()) == made
 
 
@@ -276,8 +277,8 @@ def test_defaults_are_options_and_evaluations_have_parameters(name: str) -> None
 @pytest.mark.parametrize("name", environments())
 def test_every_environment_has_defaults_and_what_is_chosen_comes_before_them(name: str) -> None:
     assert make(name).env == name and make(f"gpu_envs/{name}") == make(name)
-    made = make(name, **OTHER)
-    assert {option: getattr(made, option) for option in OTHER} == OTHER
+    made = make(name, **TOGETHER)
+    assert {option: getattr(made, option) for option in TOGETHER} == TOGETHER
 
 
 def test_chosen_evaluation_parameters_join_those_of_the_data(
