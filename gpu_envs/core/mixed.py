@@ -7,6 +7,7 @@ a `Simulator` of that game alone with as many worlds: the same bits, whatever st
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
@@ -79,6 +80,7 @@ class MixedSimulator(MixedStates):
         self.layout = self._common_layout()
         self.own: dict[str, dict[str, Any]] = {part.game: {} for part in self.parts}
         self._kept: dict[bool, Outputs] = {}
+        self._placed: dict[tuple[str, bool], dict[str, Any]] = {}  # parts of these
         place = ("cpu", 0)
         self._masks = resets.MaskReader(
             self.num_worlds, self.agents_per_world, place, lambda array: (0, array)
@@ -367,7 +369,7 @@ class MixedSimulator(MixedStates):
         """Release everything; a second call does nothing."""
         for part in self.parts:
             part.simulator.close()
-        self._kept = {}
+        self._kept, self._placed = {}, {}
 
     def __reduce__(self) -> copies.Recipe:
         """Return how to make another one, which is all there is before the first reset."""
@@ -450,12 +452,18 @@ class MixedSimulator(MixedStates):
         )
 
     def _places(self, part: Part, results: Outputs, flat: bool) -> dict[str, Any]:
-        """Return a game's part of each array."""
+        """Return a game's part of each array; for the batch's own arrays always the same one."""
+        own = self._kept.get(flat)
+        is_own = own is not None and all(map(operator.is_, own, results))
+        if is_own and (part.game, flat) in self._placed:
+            return self._placed[part.game, flat]
         places = {}
         for output, array in zip(self.layout.outputs, results, strict=True):
             if output is not None:
                 by_row = flat and output.per_agent
                 places[output.name] = array[part.rows if by_row else part.worlds]
+        if is_own:
+            self._placed[part.game, flat] = places
         return places
 
     def _note_own(self, part: Part, results: Outputs) -> None:

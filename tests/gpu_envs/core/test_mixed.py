@@ -114,6 +114,13 @@ def test_arrays_of_the_caller_are_written_or_those_of_the_batch(make_mixed: Make
     assert (reward != 9).all()
     reused = make_mixed(reuse=True)
     assert reused.reset(seed=1).obs is reused.step(actions_of(reused, 1)[0]).obs
+    every = actions_of(mixed, 4)
+    for step, out in enumerate(({"reward": reward}, {}, {"reward": reward}, {})):
+        reward.fill(9)
+        own, wanted = reused.step(every[step], out=out), mixed.step(every[step])
+        assert (own.reward is reward) == bool(out)
+        for name in ("obs", "reward", "ended"):
+            assert np.array_equal(getattr(own, name), getattr(wanted, name)), (step, name)
     fresh = mixed.step(actions_of(mixed, 1)[0])
     assert fresh.obs is not mixed.step(actions_of(mixed, 1)[0]).obs
 
