@@ -18,6 +18,7 @@ import { LiveWorld } from "./world.js";
  */
 
 const MOST_SHOWN = 256; // bytes of a column that is shown
+const LAYERS = ["obs", "depth", "segmentation", "numbers"]; // outputs that hold what agents see
 const ENOUGH = 100; // milliseconds of steps, then the page is told how far it came
 
 /** @type {Sources | null} */
@@ -108,9 +109,12 @@ function lateness() {
  */
 function seenBy(agent) {
   const { simulator, agents } = made();
-  const rows = simulator.output("obs");
-  const size = rows.length / agents;
-  const row = rows.slice(agent * size, (agent + 1) * size);
+  const parts = LAYERS.filter((name) => simulator.outputs[name]).map((name) => {
+    const rows = simulator.output(name);
+    const size = rows.length / agents;
+    return rows.slice(agent * size, (agent + 1) * size);
+  });
+  const row = parts.length === 1 ? parts[0] : Float32Array.from(parts.flatMap((one) => [...one]));
   const masks = simulator.outputs.action_mask ? simulator.output("action_mask") : null;
   const width = masks === null ? 0 : masks.length / agents;
   const active = simulator.outputs.agent_active ? simulator.output("agent_active") : null;

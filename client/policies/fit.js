@@ -60,6 +60,10 @@ export function partsOf(policy, instance) {
     const part = instance.parts[number];
     const role = instance.roles?.[number] ?? {};
     const seen = fieldsOf(instance, role, part);
+    if ((role.pictures ?? instance.pictures) && seen.length > 1 && kind.shape.names.length > 1)
+      throw new DoesNotFit(
+        "The policy sees several layers of a picture, or numbers beside it; here policies see one.",
+      );
     /** @type {Field[]} */
     const taken = role.action ?? instance.action;
     const actions = exact(kind.actions, taken);

@@ -165,6 +165,11 @@ function convolutions(weights, name, extents, room) {
  * @param {Room} room
  */
 function onlyPicture(weights, layer, shape, isFirst, room) {
+  if (shape.shapes.length > 1 && shape.shapes[0].length === 3)
+    throw new NotAPolicy(
+      "The file's network sees several layers of a picture, or numbers beside it; here policies " +
+        "see one.",
+    );
   if (shape.shapes.length !== 1 || shape.shapes[0].length !== 3)
     throw new NotAPolicy("The file's network needs a picture, and sees something else.");
   const extents = shape.shapes[0];

@@ -411,6 +411,10 @@ def _made(argv: Sequence[str]) -> tuple[argparse.Namespace, Live | Game]:
     chosen.people = _people(env, chosen.agent)
     choose = _choice(env, chosen.policy, path, chosen.seed)
     game: Live | Game = Game(env, chosen.people, choose)
+    if is_live and not env.simulator.instance.get("pictures"):
+        if chosen.pace == agent_view.TIME:
+            raise ValueError("--pace time shows pictures, and this observation has none")
+        is_live = False
     if is_live and (agent_view.has_keys(env) or chosen.pace == agent_view.TIME):
         game = Live(env, chosen.people[0], choose, chosen.pace or agent_view.TIME)
     game.begin(chosen.seed, chosen.reset_options)

@@ -42,7 +42,9 @@ class Kind:
     mask_elements: int  # numbers in an action mask, 0 where there is none
     has_mask: bool
     has_pictures: bool
+    numbers: int  # fields beside a picture
     reward_fields: tuple[Field, ...]  # parts of the reward
+    measure_fields: tuple[Field, ...]  # what an episode has come to
 
     @property
     def agents(self) -> slice:
@@ -78,7 +80,9 @@ def _described(
         mask_elements=mask["shape"][-1] if mask else 0,
         has_mask=role.get("masked", mask is not None),
         has_pictures=bool(role.get("pictures", instance.get("pictures"))),
+        numbers=int(role.get("numbers", instance.get("numbers", 0))),
         reward_fields=tuple(read_fields(parts)),
+        measure_fields=tuple(read_fields((role or instance).get("measures", []))),
     )
 
 
@@ -107,24 +111,24 @@ class KindArray:
         self.type = types[1]
         self._counts = [kind.count for kind in kinds]
         self._types = [kind if kind != types[1] else "" for kind in types[0] or [""] * len(parts)]
-        self._places: list[Any] = []
+        self.places: list[Any] = []
         for k, part in enumerate(parts):
             if part is None:
-                self._places.append(None)
+                self.places.append(None)
             elif begins is None:
-                self._places.append((slice(None), kinds[k].agents))
+                self.places.append((slice(None), kinds[k].agents))
             else:
                 size = int(np.prod(part, dtype=np.int64))
                 if self._types[k]:
                     size = size * np.dtype(types[0][k]).itemsize // np.dtype(types[1]).itemsize
-                self._places.append(slice(begins[k], begins[k] + size))
+                self.places.append(slice(begins[k], begins[k] + size))
 
     def part(self, array: Any, kind: int) -> Any:
         """Return the part of a kind, (worlds, agents of the kind, ...): a view, with jax a copy.
 
         Arrays of kinds that are split may have other axes in front, such as steps.
         """
-        place, shape = self._places[kind], self.parts[kind]
+        place, shape = self.places[kind], self.parts[kind]
         if shape is None:
             return None
         if not self.is_split:
@@ -246,16 +250,35 @@ class KindLayout:
         total = sum(count for count in counts if count is not None)
         return ((self.worlds, self.agents, total), (self.worlds * self.agents, total))
 
-    def find(self, array: Any) -> KindArray | None:
-        """Find which of the arrays of all kinds this one is, by its shape and type."""
+    def find(self, array: Any, name: str | None = None) -> KindArray | None:
+        """Find which of the arrays of all kinds this one is, by its shape and type.
+
+        Args:
+            array: The array.
+            name: Of the output; None where that is not known.
+
+        Raises:
+            ValueError: Without a name, two arrays of that form lay out their kinds differently.
+        """
         if not self.is_split or len(array.shape) != 1:
             return None
+        if name in self.arrays:
+            return self.arrays[name]
         kind, shape = str(array.dtype).rpartition(".")[2], tuple(array.shape)
         if kind in ("int8", "bool"):
             return self.masks if self.masks is not None and shape == self.masks.shape else None
-        for name, known in self.arrays.items():
-            if name != "action_mask" and (kind, shape) == (known.type, known.shape):
-                return known
+        alike = {
+            name: known
+            for name, known in sorted(self.arrays.items())
+            if name != "action_mask" and (kind, shape) == (known.type, known.shape)
+        }
+        if len({(one.parts, str(one.places)) for one in alike.values()}) > 1:
+            raise ValueError(
+                f"outputs {' and '.join(alike)} of {self.name} have the same form and other parts: "
+                f"say which this is: by_role(array, name={next(iter(alike))!r})"
+            )
+        if alike:
+            return next(iter(alike.values()))
         own = ("float32",) if self.action_form.is_float else ("int32", "int64")
         is_action = kind in own and not self.is_mixed
         return self.actions if is_action and shape == self.actions.shape else None

@@ -77,6 +77,7 @@ class MixedSimulator(MixedStates):
         self.observation = first.observation
         self.autoreset_mode = first.autoreset_mode
         self.reward_fields: tuple[Any, ...] = ()  # each game has its own
+        self.measure_fields: tuple[Any, ...] = ()
         self.layout = self._common_layout()
         self.own: dict[str, dict[str, Any]] = {part.game: {} for part in self.parts}
         self._kept: dict[bool, Outputs] = {}

@@ -16,7 +16,7 @@ from gpu_envs.core.simulator import Simulator
 from gpu_envs.known import registration
 
 # What each game has in a form of its own, even where two are equally long.
-OWN = ("state", "final_state", "reward_parts", "parameters")
+OWN = ("state", "final_state", "reward_parts", "parameters", "measures")
 
 Games = Mapping[str, Mapping[str, Any]] | Sequence[str]
 

@@ -286,8 +286,8 @@ class Options:
     observation: str = _option(
         "flat",
         '"flat" for one array per agent, "dict" for views of its fields. Where they are pictures, '
-        'also layers joined by +, as "rgb+depth": of several, or with "dict", they come as a dict '
-        "by layer.",
+        'also layers joined by +, as "rgb+depth", and "numbers" where some stand beside them: of '
+        'several, or with "dict", they come as a dict by layer.',
         _observation_form,
     )
     dtype: str | None = _option(

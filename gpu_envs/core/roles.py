@@ -66,6 +66,7 @@ class Role:
     kind: int = 0  # number of the kind that its agents are of
     within: Index = field(default_factory=lambda: slice(0), compare=False)  # the kind's agents
     reward_fields: tuple[Field, ...] = ()  # parts of the reward
+    measure_fields: tuple[Field, ...] = ()  # what an episode has come to
     # Views of an observation that is a dictionary, by field or by layer of a picture.
     views: boxes.FieldViews | boxes.LayerViews | None = field(default=None, compare=False)
 
@@ -113,7 +114,7 @@ def _role(simulator: Populated, number: int, name: str, numbers: Sequence[int]) 
     else:
         acted = boxes.action_space(action_fields)
         if kind.has_pictures:
-            seen, views = boxes.of_pictures(fields, simulator.observation)
+            seen, views = boxes.of_pictures(fields, simulator.observation, kind.numbers)
         else:
             seen = boxes.box(fields, kind.row, kind.type)
     return Role(
@@ -133,6 +134,7 @@ def _role(simulator: Populated, number: int, name: str, numbers: Sequence[int]) 
         kind=number,
         within=_index(numbers, kind.first, 0),
         reward_fields=kind.reward_fields,
+        measure_fields=kind.measure_fields,
         views=views,
     )
 
@@ -187,13 +189,14 @@ def find_role(roles: Sequence[Role], name: object, who: str) -> Role:
     raise ValueError(errors.unknown(f"role of {who}", name, [role.name for role in roles]))
 
 
-def by_role(simulator: Populated, array: Any) -> dict[str, Any]:
+def by_role(simulator: Populated, array: Any, name: str | None = None) -> dict[str, Any]:
     """Split an output by role: each part is (worlds, agents of the role, ...).
 
     Args:
         simulator: The simulator that wrote it.
         array: (worlds, agents, ...), the same by row, or a dict of them by field; observations,
             masks and actions of roles="split", one array of all roles.
+        name: Of the output, as of roles="split" two may have the same form.
     """
     roles, kinds = simulator.roles, simulator.kinds
     if isinstance(array, Mapping):
@@ -206,7 +209,7 @@ def by_role(simulator: Populated, array: Any) -> dict[str, Any]:
             f"got {array!r} of type {type(array).__name__}"
         )
     shape = tuple(array.shape)
-    if (found := kinds.find(array)) is not None:
+    if (found := kinds.find(array, name)) is not None:
         return dict(zip([role.name for role in roles], found.all_parts(array), strict=True))
     if shape[:2] != (worlds, agents):
         if shape[:1] != (worlds * agents,):
@@ -283,3 +286,13 @@ def _cut(array: Any, place: Any) -> Any:
     if isinstance(place, _OfKind):
         return place.whole.part(array, place.kind)[:, place.within]
     return None if place is _NOTHING else array[place]
+
+
+def as_seen(simulator: Populated, role: Role, part: Outputs) -> Outputs:
+    """Return a role's part of outputs with observations as its space has them.
+
+    Where rows of roles are split, a simulator writes layers of pictures into outputs of their own.
+    """
+    if simulator.views is not None or role.views is None:
+        return part
+    return part._replace(obs=role.views.observed(part), final_obs=role.views.last(part))

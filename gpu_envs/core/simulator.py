@@ -128,6 +128,7 @@ class Simulator(WorldViews):
         self.views = seen[1]
         self.reward_fields = tuple(read_fields(self.instance["reward_parts"]))
         self.reward_parts = tuple(field.name for field in self.reward_fields)
+        self.measure_fields = tuple(read_fields(self.instance.get("measures", [])))
         self.single_action_space: Any = (
             None if self.kinds.is_split else spaces.action_space(action_fields)
         )
@@ -159,7 +160,8 @@ class Simulator(WorldViews):
         if self.instance["packed"]:
             self.observation_fields = (fields.packed(row[0]),)
         if self.instance.get("pictures"):
-            return spaces.of_pictures(self.observation_fields, self.observation)
+            numbers = self.kinds.kinds[0].numbers
+            return spaces.of_pictures(self.observation_fields, self.observation, numbers)
         return spaces.of_rows(self.observation_fields, row, observation.type, self.observation)
 
     # The two calls of every loop.
@@ -430,13 +432,14 @@ class Simulator(WorldViews):
         """The array of all actions, written role by role."""
         return RoleActions(self, self.kinds, self.roles)
 
-    def by_role(self, array: Any) -> dict[str, Any]:
+    def by_role(self, array: Any, name: str | None = None) -> dict[str, Any]:
         """Return each role's part, (worlds, agents of the role, ...), of an output with agents.
 
         Parts are views where the agents of a role stand beside each other, and the library's
-        arrays have views.
+        arrays have views. `name` says which output it is, as of `roles="split"` two may have the
+        same form.
         """
-        return roles.by_role(self, array)
+        return roles.by_role(self, array, name)
 
     # What went wrong, and the end.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,22 +100,31 @@ class FieldViews:
 
 
 class LayerViews:
-    """Finds the output of each layer of a picture: `obs` for the first, others by their names."""
+    """Finds the output of each layer of a picture: `obs` for the first, others by their names.
 
-    def __init__(self, layers: Sequence[Field]) -> None:
+    The fields of numbers beside a picture are views of one output.
+    """
+
+    def __init__(self, layers: Sequence[Field], numbers: Sequence[Field]) -> None:
         names = [layer.name for layer in layers]
         self._observed = dict(zip(names, ("obs", *names[1:]), strict=True))
         self._last = {name: f"final_{output}" for name, output in self._observed.items()}
+        row = (sum(field.size for field in numbers),)
+        self._numbers = FieldViews(numbers, row) if numbers else None
 
     def observed(self, results: Outputs) -> dict[str, Any]:
-        """Return the pictures in the outputs of a call, by layer."""
-        return {name: getattr(results, output) for name, output in self._observed.items()}
+        """Return the pictures in the outputs of a call, by layer, and the numbers, by field."""
+        return self._views(results, self._observed, results.numbers)
 
     def last(self, results: Outputs) -> dict[str, Any] | None:
-        """Return the last pictures by layer; None where none were asked for."""
+        """Return the last of these; None where none were asked for."""
         if results.final_obs is None:
             return None
-        return {name: getattr(results, output) for name, output in self._last.items()}
+        return self._views(results, self._last, results.final_numbers)
+
+    def _views(self, results: Outputs, names: Mapping[str, str], numbers: Any) -> dict[str, Any]:
+        found = {name: getattr(results, output) for name, output in names.items()}
+        return found if self._numbers is None else found | self._numbers(numbers)
 
 
 # Space, and views of what is a dictionary; nothing where roles have spaces of their own.
@@ -128,11 +137,18 @@ def of_rows(fields: Sequence[Field], row: tuple[int, ...], dtype: str, layout: s
     return space, FieldViews(fields, row) if layout == "dict" else None
 
 
-def of_pictures(layers: Sequence[Field], layout: str) -> Seen:
-    """Return the space and views of pictures: a single layer is an array unless asked for."""
+def of_pictures(fields: Sequence[Field], layout: str, numbers: int = 0) -> Seen:
+    """Return the space and views of pictures: a single layer is an array unless asked for.
+
+    Args:
+        fields: Layers, and behind them the fields of numbers beside them.
+        layout: "flat" or "dict".
+        numbers: How many of the fields are numbers.
+    """
     boxes: dict[str, Space] = {
-        layer.name: box([layer], layer.shape, layer.type) for layer in layers
+        field.name: box([field], _extent(field), field.type) for field in fields
     }
-    if layout == "flat" and len(layers) == 1:
-        return boxes[layers[0].name], None
-    return spaces.Dict(boxes), LayerViews(layers)
+    if layout == "flat" and len(fields) == 1:
+        return boxes[fields[0].name], None
+    layers = len(fields) - numbers
+    return spaces.Dict(boxes), LayerViews(fields[:layers], fields[layers:])

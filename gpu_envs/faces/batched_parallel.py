@@ -7,6 +7,7 @@ batch is the one world there, for the same seed.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -16,10 +17,10 @@ import numpy as np
 from gpu_envs import errors
 from gpu_envs.core import copies, layout, libraries, options
 from gpu_envs.core.autoreset import AutoresetMode
-from gpu_envs.core.roles import Parts, Role
+from gpu_envs.core.roles import Parts, Role, as_seen
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.agent_spaces import AgentSpaces
-from gpu_envs.faces.infos import infos_of, parts_by_name
+from gpu_envs.faces.infos import at_ends, infos_of, parts_by_name
 from gpu_envs.faces.states import States
 from gpu_envs.known.outputs import Outputs
 
@@ -200,7 +201,10 @@ class BatchedParallelEnv(States, AgentSpaces):
             raise errors.ResetNeeded(f"{self.name}: call reset() before state()") from problem
 
     def _parts_by_key(self, outputs: Outputs) -> dict[str, Outputs]:
-        return {key: self._parts.part(key, outputs) for key in self.groups}
+        return {
+            key: as_seen(self.simulator, self._role_of[key], self._parts.part(key, outputs))
+            for key in self.groups
+        }
 
     @staticmethod
     def _shown(part: Outputs, names: Sequence[str]) -> Arrays:
@@ -214,8 +218,9 @@ class BatchedParallelEnv(States, AgentSpaces):
             info["_episode_stats"] = part.ended
         for name in self._infos.of_steps:
             info[name] = getattr(part, name)
-        for name in self._infos.of_ends:
-            info[name], info[f"_{name}"] = getattr(part, name), part.ended
+        ends = at_ends(self._infos.of_ends, functools.partial(getattr, part), role.measure_fields)
+        for name, array in ends.items():
+            info[name], info[f"_{name}"] = array, part.ended
         if self._is_same_step and part.final_obs is not None:
             info["final_obs"], info["_final_obs"] = part.final_obs, part.ended
         if part.reward_parts is not None:

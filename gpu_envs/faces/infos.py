@@ -6,7 +6,7 @@ are infos under their own names, so an output that the engine gains is shown eve
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from gpu_envs.core.layout import Layout
@@ -20,6 +20,7 @@ RETURNED = {
     *("episode_return", "episode_length"),  # episode_stats
     "reward_parts",  # by name
 }
+BY_NAME = {"measures"}  # rows of agents, also where those of roles are split
 
 
 class Infos(NamedTuple):
@@ -42,12 +43,30 @@ def infos_of(layout: Layout, but: Collection[str] = ()) -> Infos:
         for output in layout.outputs
         if output is not None and output.name not in RETURNED and output.name not in but
     ]
-    is_marked = {output.name: output.where_ended and output.per_agent for output in found}
+    by_agent = {output.name for output in found if output.per_agent or output.name in BY_NAME}
+    is_marked = {output.name: output.where_ended and output.name in by_agent for output in found}
     return Infos(
         tuple(output.name for output in found if not output.by_a_step),
         tuple(output.name for output in found if output.by_a_step and not is_marked[output.name]),
         tuple(output.name for output in found if is_marked[output.name]),
     )
+
+
+def at_ends(
+    names: Sequence[str], array_of: Callable[[str], Any], measures: Sequence[Field]
+) -> dict[str, Any]:
+    """Return what the ends of episodes tell; each measure under its own name.
+
+    Args:
+        names: The infos of ends.
+        array_of: Returns the array of an output.
+        measures: Fields of the output `measures`.
+    """
+    found: dict[str, Any] = {}
+    for name in names:
+        array = array_of(name)
+        found |= parts_by_name(array, measures) if name == "measures" else {name: array}
+    return found
 
 
 def parts_by_name(array: Any, parts: Sequence[Field]) -> dict[str, Any]:

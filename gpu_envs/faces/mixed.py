@@ -111,6 +111,8 @@ class MixedVectorEnv(VectorEnv):
             own = dict(self.simulator.own[part.game])
             if (parts := own.pop("reward_parts", None)) is not None:
                 own["reward_parts"] = parts_by_name(parts, part.simulator.reward_fields)
+            if (measures := own.pop("measures", None)) is not None:
+                own |= parts_by_name(measures, part.simulator.measure_fields)
             shown[part.game] = own
         return infos
 

@@ -19,7 +19,7 @@ from gpu_envs.core import actions, copies, options, pictures, resets
 from gpu_envs.core.parameters import for_one_agent
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces import attributes
-from gpu_envs.faces.infos import Infos, infos_of, parts_by_name
+from gpu_envs.faces.infos import Infos, at_ends, infos_of, parts_by_name
 from gpu_envs.faces.states import States
 from gpu_envs.known import native, registration
 from gpu_envs.known.outputs import LAYERS, Outputs
@@ -176,7 +176,9 @@ class Env(States, attributes.Guarded, gymnasium.Env[Any, Any]):
         if results.ended[0]:
             total, length = results.episode_return[0], results.episode_length[0]
             info["episode_stats"] = {"r": float(total), "l": int(length)}
-            info |= {name: getattr(results, name)[0].tolist() for name in self._infos.of_ends}
+            measures = self._rows().measure_fields
+            ends = at_ends(self._infos.of_ends, lambda n: getattr(results, n)[0], measures)
+            info |= {name: array.tolist() for name, array in ends.items()}
         reward, terminated = float(results.reward[0]), bool(results.terminated[0])
         truncated = bool(results.truncated[0])
         if isinstance(self._made, role_rows.RoleRows) and not terminated:

@@ -9,6 +9,7 @@ else.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from gpu_envs.core import copies, layout, options, pictures
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces import attributes
-from gpu_envs.faces.infos import infos_of, parts_by_name
+from gpu_envs.faces.infos import at_ends, infos_of, parts_by_name
 from gpu_envs.faces.states import States
 from gpu_envs.known import registration
 from gpu_envs.known.outputs import Outputs
@@ -153,6 +154,7 @@ class VectorEnv(States, attributes.Guarded, _Base):
         self._views = rows.views
         self.infos_shown = infos_of(simulator.layout, role_rows.hidden_outputs(rows))
         self._reward_fields = rows.reward_fields
+        self._measure_fields = rows.measure_fields
         has_parts = simulator.layout.output("reward_parts") is not None
         self._has_more_infos = self._has_row_infos or has_parts or any(self.infos_shown)
         many = self.agents_per_world > 1
@@ -214,8 +216,9 @@ class VectorEnv(States, attributes.Guarded, _Base):
 
     def _with_more(self, infos: Infos, results: Outputs) -> Infos:
         """Add the infos that not every environment has, and give all the form asked for."""
-        for name in self.infos_shown.of_ends:
-            marked = {name: getattr(results, name), f"_{name}": results.ended}
+        ends = functools.partial(getattr, results)
+        for name, array in at_ends(self.infos_shown.of_ends, ends, self._measure_fields).items():
+            marked = {name: array, f"_{name}": results.ended}
             infos |= marked
             if "final_info" in infos:
                 infos["final_info"] |= marked

@@ -23,7 +23,7 @@ from gpu_envs.core.action_forms import takes_bools
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces import attributes
 from gpu_envs.faces.agent_spaces import AgentSpaces, observed, role_of_each_agent
-from gpu_envs.faces.infos import infos_of, parts_by_name
+from gpu_envs.faces.infos import at_ends, infos_of, parts_by_name
 from gpu_envs.faces.states import States
 from gpu_envs.known import native, registration
 from gpu_envs.known.outputs import LAYERS, Outputs
@@ -165,8 +165,9 @@ class World(States, AgentSpaces):
         if "ended" in rows and rows["ended"][agent]:
             r, length = rows["episode_return"][agent], rows["episode_length"][agent]
             info["episode_stats"] = {"r": float(r), "l": int(length)}
-            for name in self._infos.of_ends:
-                info[name] = rows[name][agent].tolist()
+            measures = self._role_of[agent].measure_fields
+            ends = at_ends(self._infos.of_ends, lambda name: rows[name][agent], measures)
+            info |= {name: array.tolist() for name, array in ends.items()}
         return info
 
     # Moving it

@@ -17,7 +17,7 @@ from ray.rllib.env.vector.vector_multi_agent_env import VectorMultiAgentEnv
 
 from gpu_envs import errors
 from gpu_envs.core.autoreset import AutoresetMode
-from gpu_envs.core.roles import Parts, Role
+from gpu_envs.core.roles import Parts, Role, as_seen
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.outputs import Outputs
 
@@ -139,7 +139,7 @@ class Worlds(VectorMultiAgentEnv):
     def _observed(self, outputs: Outputs, seen: Any) -> list[ByAgent]:
         observed: list[ByAgent] = self._nothing()
         for role in self._roles:
-            part = self._parts.part(role.name, outputs)
+            part = as_seen(self.simulator, role, self._parts.part(role.name, outputs))
             if part.action_mask is not None:  # agents that wait for a turn may have one action
                 self._idle[role.name] = part.action_mask.argmax(-1)
             for world, k in np.argwhere(seen[:, role.at]).tolist():

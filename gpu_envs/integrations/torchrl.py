@@ -16,7 +16,7 @@ from gymnasium import spaces
 
 from gpu_envs import errors
 from gpu_envs.core import options, resets
-from gpu_envs.core.roles import Parts, Role
+from gpu_envs.core.roles import Parts, Role, as_seen
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.integrations import padding
 from gpu_envs.known import extras, registration
@@ -231,7 +231,11 @@ class TorchRLEnv(EnvBase):
         if self._parts is None:
             (group,) = self._groups
             return [(group, outputs if group.name else _alone(outputs))]
-        return [(g, self._parts.part(g.role.name, outputs)) for g in self._groups if g.role]
+        return [
+            (g, as_seen(self.simulator, g.role, self._parts.part(g.role.name, outputs)))
+            for g in self._groups
+            if g.role
+        ]
 
     def _actions(self, tensordict: TensorDictBase) -> Any:
         given = []

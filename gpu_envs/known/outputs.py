@@ -31,9 +31,12 @@ class Outputs(NamedTuple):
     final_segmentation: Any = None
     true_objective: Any = None
     parameters: Any = None
+    numbers: Any = None
+    final_numbers: Any = None
+    measures: Any = None
 
 
 OUTPUTS = Outputs._fields
 # Observations, and last ones; an environment without pictures has only the first layer.
-LAYERS = ("obs", "depth", "segmentation")
-FINAL_LAYERS = ("final_obs", "final_depth", "final_segmentation")
+LAYERS = ("obs", "depth", "segmentation", "numbers")
+FINAL_LAYERS = ("final_obs", "final_depth", "final_segmentation", "final_numbers")

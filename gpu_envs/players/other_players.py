@@ -485,7 +485,9 @@ class Saved(Player):
         with self._torch.no_grad():
             self.note(seen.outputs)
             for k, (policy, at) in enumerate(self._parts):
-                rows = self._rows(seen.outputs.obs, at)
+                rows: Any = self._rows(seen.outputs.obs, at)
+                if isinstance(seen.shown, Mapping):  # layers, and numbers beside them
+                    rows = {name: self._rows(part, at) for name, part in seen.shown.items()}
                 legal = None if seen.mask is None else self._rows(seen.mask, at)
                 name = self._memories.get(k)
                 memory = None if name is None else self.kept[name].flatten(0, 1)

@@ -70,6 +70,7 @@ class RoleRows:
         self.single_observation_space = self.role.observation_space
         self.single_action_space = self.role.action_space
         self.views, self.reward_fields = self.role.views, self.role.reward_fields
+        self.measure_fields = self.role.measure_fields
         wanted = layout.checked_names(keywords.get("outputs"))
         self.hidden = () if wanted is None else tuple(n for n in read if n not in wanted)
         self._reader = RoleReader(simulator, self.role, simulator.num_worlds)

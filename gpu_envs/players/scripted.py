@@ -190,7 +190,7 @@ class Scripted:
         """Return the actions for the outputs of a call of the simulator, by agents or by rows."""
         own, by_role = self._role, self._simulator.by_role
         arrays = {name: getattr(outputs, name) for name in (*LAYERS, "action_mask")}
-        part = Outputs(**{n: by_role(a)[own.name] for n, a in arrays.items() if a is not None})
+        part = Outputs(**{n: by_role(a, n)[own.name] for n, a in arrays.items() if a is not None})
         shown = part.obs
         if own.views is not None and not isinstance(shown, Mapping):
             shown = own.views.observed(part)

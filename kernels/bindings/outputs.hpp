@@ -60,8 +60,9 @@ inline std::vector<bool> wanted_outputs(const py::object& names) {
     wanted[*output] = true;
     if (has_trait(*output, kWhereEnded)) wanted[kEnded] = true;
     // A last picture is written with all of its layers, or not at all.
-    if (*output == kFinalObservation || *output == kFinalDepth || *output == kFinalSegmentation)
-      wanted[kFinalObservation] = wanted[kFinalDepth] = wanted[kFinalSegmentation] = true;
+    constexpr Output kLast[] = {kFinalObservation, kFinalDepth, kFinalSegmentation, kFinalNumbers};
+    if (std::find(std::begin(kLast), std::end(kLast), *output) != std::end(kLast))
+      for (const Output layer : kLast) wanted[layer] = true;
   }
   for (int o = 0; o < kOutputCount; ++o)
     if (has_trait(Output(o), kAlways)) wanted[size_t(o)] = true;

@@ -37,37 +37,38 @@ void read_resolution(const std::string& text, ImageForm& form) {
            std::to_string(ImageForm::kMostSide) + ", got '" + text + "'");
 }
 
-uint32_t read_layers(std::string& text) {
-  static constexpr const char* kNames[] = {"rgb", "depth", "segmentation"};
+uint32_t read_layers(std::string& text, bool has_numbers) {
+  static constexpr const char* kNames[] = {"rgb", "depth", "segmentation", "numbers"};
+  const int known = has_numbers ? 4 : 3;
   uint32_t layers = 0;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t plus = text.find('+', begin), end = plus == std::string::npos ? text.size() : plus;
     const std::string name = text.substr(begin, end - begin);
     uint32_t layer = 0;
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < known; ++k)
       if (name == kNames[k]) layer = layer_at(k);
     if (layer == 0)
-      refuse(
-          "parameter 'observation' must be 'rgb', 'depth', 'segmentation' or several of them "
-          "joined by +, got '" +
-          text + "'");
+      refuse("parameter 'observation' must be 'rgb', 'depth', 'segmentation'" +
+             std::string(has_numbers ? ", 'numbers'" : "") +
+             " or several of them joined by +, got '" + text + "'");
     if ((layers & layer) != 0)
       refuse("parameter 'observation' names '" + name + "' twice: '" + text + "'");
     layers |= layer;
     begin = end + 1;
   }
   text.clear();
-  for (int k = 0; k < 3; ++k)
+  for (int k = 0; k < known; ++k)
     if ((layers & layer_at(k)) != 0) text += (text.empty() ? "" : "+") + std::string(kNames[k]);
   return layers;
 }
 
 }  // namespace
 
-Picture picture_of(Settings& settings) {
+Picture picture_of(Settings& settings, int numbers) {
   Picture picture{};
   read_resolution(settings.resolution, picture.form);
-  picture.form.layers = read_layers(settings.observation);
+  picture.form.layers = read_layers(settings.observation, numbers > 0);
+  picture.form.numbers = numbers;
   picture.form.channels_last = settings.channels;
   double sine, cosine;
   sincos_bounded(double(settings.hfov) * (3.14159265358979323846 / 360.0), sine, cosine);

@@ -32,8 +32,9 @@ struct Picture {
   int32_t supersample;
 };
 
-/// Resolves the settings; refuses impossible pictures.
-Picture picture_of(Settings& settings);
+/// Resolves the settings; refuses impossible pictures. `numbers`: of the row that may stand beside a
+/// picture (RowShape<Numbers>::elements), which `observation` then names as a layer.
+Picture picture_of(Settings& settings, int numbers = 0);
 
 /// The fields of pictures, to be joined to an environment's own by std::tuple_cat.
 template <class S>

@@ -633,6 +633,8 @@ test("a policy of another environment, or with other agents, is refused", async 
   assert.throws(() => policy.team({ ...instance, agents_per_world: 2 }), /trained with 1 agents/);
   const observation = instance.observation.slice(1);
   assert.throws(() => policy.team({ ...instance, observation }), /other parameters/);
+  const layers = { ...instance, pictures: true };
+  assert.throws(() => policy.team(layers), /several layers of a picture/);
   const action = [{ ...instance.action[0], choices: 3 }];
   assert.throws(() => policy.team({ ...instance, action }), /other parameters/);
 });

@@ -56,9 +56,17 @@ def test_stable_baselines3_takes_layers_by_name() -> None:
     assert type(parts["depth"]).__name__ == type(parts["segmentation"]).__name__ == "Flatten"
 
 
+def test_stable_baselines3_takes_numbers_beside_a_picture() -> None:
+    model = learn("MultiInputPolicy", observation="rgb+numbers")
+    parts = model.policy.features_extractor.extractors
+    assert list(parts) == ["gaze", "rgb", "steps"]  # by name, as Gymnasium sorts them
+    assert type(parts["rgb"]).__name__ == "NatureCNN"
+    learn("MlpPolicy", observation="numbers")
+
+
 def test_stable_baselines3_checks_the_single_environment() -> None:
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    for observation in ("rgb", "rgb+depth"):
+    for observation in ("rgb", "rgb+depth", "rgb+numbers", "numbers"):
         options: dict[str, Any] = {"observation": observation, "resolution": SIZE, "visitors": 1}
         env = gymnasium.make("gpu_envs/Gallery-v0", **options)
         checker.check_env(env.unwrapped, warn=observation == "rgb")
@@ -85,7 +93,9 @@ def torchrl_env() -> Any:
 
 
 @pytest.mark.parametrize("visitors", [1, 2])
-@pytest.mark.parametrize("layers", ["rgb", "depth", "segmentation", "rgb+depth+segmentation"])
+@pytest.mark.parametrize(
+    "layers", ["rgb", "depth", "segmentation", "rgb+depth+segmentation", "depth+numbers", "numbers"]
+)
 def test_torchrl_has_specs_of_every_layer(torchrl_env, layers: str, visitors: int) -> None:
     from torchrl.envs import check_env_specs
 
@@ -147,7 +157,7 @@ def test_torchrl_trains_a_convolution(torchrl_env) -> None:
 # ---- skrl
 
 
-@pytest.mark.parametrize("layers", ["rgb", "rgb+depth"])
+@pytest.mark.parametrize("layers", ["rgb", "rgb+depth", "depth+numbers"])
 def test_skrl_has_rows_that_its_models_give_their_shapes_back(layers: str) -> None:
     pytest.importorskip("skrl", reason="needs skrl: pip install skrl")
     from skrl.envs.wrappers.torch import wrap_env

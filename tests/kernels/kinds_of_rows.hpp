@@ -67,6 +67,7 @@ class KindsTrial {
           seen_ += is_active ? 1 : 0;
         }
     if (step > 0) judge_parts();
+    if (step > 0) judge_measures();
   }
   bool is_right(const RoleShape& role, int64_t world, int k, float time) {
     const size_t row = size_t(world * 3 + k);
@@ -86,9 +87,16 @@ class KindsTrial {
     return right && is_book(world, k, at);
   }
   bool is_picture(int64_t world, int k, int shade, float time) {
+    const bool only_numbers = painter_->rows[kObservation].type == Type::float32;
     const auto layers = simulation_->output(kDepth).exists ? 3 : 1;
     bool right = true;
-    for (int row = 0; row < 13; ++row)
+    if (only_numbers || simulation_->output(kNumbers).exists) {
+      const Output numbers = only_numbers ? kObservation : kNumbers;
+      right = right && element<float>(numbers, *painter_, world, k, 0) == float(shade);
+      right = right && element<float>(numbers, *painter_, world, k, 1) == float(k);
+      right = right && element<float>(numbers, *painter_, world, k, 2) == time;
+    }
+    for (int row = 0; row < (only_numbers ? 0 : 13); ++row)
       for (int column = 0; column < 37; ++column) {
         const size_t at = size_t(row * 37 + column);
         right = right && element<uint8_t>(kObservation, *painter_, world, k, 3 * at) == shade + row;
@@ -136,6 +144,23 @@ class KindsTrial {
         }
   }
 
+  /// Painters alone have measures, where their episodes end; the others a zero.
+  void judge_measures() {
+    CHECK_EQ(painter_->rows[kMeasures].bytes(), 8);
+    CHECK_EQ(reader_->rows[kMeasures].bytes(), 4);
+    CHECK_EQ(judge_->rows[kMeasures].bytes(), 4);
+    const auto ended = simulation_.out<uint8_t>(kEnded);
+    const auto shade = simulation_.get<int32_t>("painters.shade");
+    const auto left = simulation_.get<int32_t>("painters.left");
+    for (int64_t world = 0; world < simulation_->worlds(); ++world)
+      for (int k = 0; k < painter_->count; ++k) {
+        if (ended[size_t(world * simulation_->agents() + painter_->first + k)] == 0) continue;
+        const size_t row = size_t(world * 3 + k);
+        CHECK_EQ(element<float>(kMeasures, *painter_, world, k, 0), float(shade[row]));
+        CHECK_EQ(element<float>(kMeasures, *painter_, world, k, 1), float(left[row]));
+      }
+  }
+
   std::string id_;
   bool is_bytes_;
   Simulation simulation_;
@@ -144,13 +169,13 @@ class KindsTrial {
   int64_t seen_ = 0;
 };
 
-/// At one world and several, with one layer and three, rows are those of the columns. Then, in
+/// At one world and several, with one layer and more, rows are those of the columns. Then, in
 /// every mode, a world of a batch is the world alone.
 template <class F>
 void check_kinds_of_rows(int64_t worlds, F&& change) {
   for (const char* const id : {"Fair-v0", "Hall-v0"}) {
     for (const int64_t count : {int64_t{1}, worlds})
-      for (const int64_t layers : {1, 7}) {
+      for (const int64_t layers : {1, 7, 8, 9, 15}) {
         Config config;
         config.worlds = count;
         config.autoreset = Autoreset::disabled;
@@ -164,7 +189,7 @@ void check_kinds_of_rows(int64_t worlds, F&& change) {
       config.worlds = worlds;
       config.autoreset = mode;
       config.max_episode_steps = 6;
-      config.parameters["layers"] = int64_t{7};
+      config.parameters["layers"] = int64_t{15};
       change(config);
       Simulation batch(id, config);
       config.worlds = 1, config.first_world = worlds - 1;

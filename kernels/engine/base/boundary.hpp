@@ -150,7 +150,10 @@ enum OutputTrait : unsigned {
   OUTPUT(kFinalDepth, "final_depth", kByAStep | kWhereEnded | kOfAnEnd)                       \
   OUTPUT(kFinalSegmentation, "final_segmentation", kByAStep | kWhereEnded | kOfAnEnd)         \
   OUTPUT(kObjective, "true_objective", kByAStep | kWhereEnded)                                \
-  OUTPUT(kParameters, "parameters", kOfAWorld | kByName)
+  OUTPUT(kParameters, "parameters", kOfAWorld | kByName)                                      \
+  OUTPUT(kNumbers, "numbers", kAlways)                                                        \
+  OUTPUT(kFinalNumbers, "final_numbers", kByAStep | kWhereEnded | kOfAnEnd)                   \
+  OUTPUT(kMeasures, "measures", kByAStep | kWhereEnded)
 
 #define GE_OUTPUT_CONSTANT(constant, name, traits) constant,
 enum Output : int { GE_OUTPUTS(GE_OUTPUT_CONSTANT) kOutputCount };

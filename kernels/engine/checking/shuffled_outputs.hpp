@@ -80,7 +80,7 @@ void rows_out(Trial<E>& trial, Output output) {
   using Agent = typename R::Agent;
   char* const to = static_cast<char*>(trial.shared.bound.at[output]);
   if (to == nullptr) return;
-  const RowsAt at = rows_at<E, R, kOutput>(trial.shared, output);
+  const RowsAt at = rows_at<E, R, kPlacedAs<kOutput>>(trial.shared, output);
   const bool final = trial.into_final;
   for (int row = 0; row < agents_in<R>(trial.shared.params); ++row) {
     bool wanted = false;
@@ -167,7 +167,7 @@ template <class E, Output kOutput, auto F, class R>
 void stage(Trial<E>& trial, Show<kOutput, F, R>) {
   using Row = shown_row<E, kOutput, R>;
   if (!is_made<kOutput>(trial.into_final)) return;
-  const Output output = target_of<kOutput>(trial.into_final);
+  const Output output = output_for<E, R, kOutput>(trial.shared, trial.into_final);
   if constexpr (has_trait(kOutput, kOfAWorld))
     world_row_out<F, Row>(trial, output);
   else

@@ -64,7 +64,7 @@ inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
   static_assert(std::is_same_v<Row, RowOf<F>>);
   char* const to = static_cast<char*>(tile.shared.bound.at[output]);
   if (to == nullptr) return;
-  const RowsAt at = rows_at<E, R, kOutput>(tile.shared, output);
+  const RowsAt at = rows_at<E, R, kPlacedAs<kOutput>>(tile.shared, output);
   if (tile.into_final)
     fixed_rows_out<F, R, Row, true>(tile, set, to, at);
   else
@@ -113,7 +113,7 @@ template <class E, Output kOutput, auto F, class R>
 inline void stage(Tile<E>& tile, Show<kOutput, F, R>, const Set& set) {
   using Row = shown_row<E, kOutput, R>;
   if (!is_made<kOutput>(tile.into_final)) return;
-  const Output output = target_of<kOutput>(tile.into_final);
+  const Output output = output_for<E, R, kOutput>(tile.shared, tile.into_final);
   if constexpr (has_trait(kOutput, kOfAWorld))
     world_rows_out<F, Row>(tile, set, output);
   else

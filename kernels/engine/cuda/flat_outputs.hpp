@@ -65,8 +65,8 @@ struct FixedRowJob {
     using Row = RowOf<F>;
     const FlatPlace at = work.place(i);
     if (!work.on(at.world)) return;
-    const Output output = target_of<kOutput>(work.final);
-    const RowsAt rows = rows_at<E, R, kOutput>(work.shared, output);
+    const Output output = output_for<E, R, kOutput>(work.shared, work.final);
+    const RowsAt rows = rows_at<E, R, kPlacedAs<kOutput>>(work.shared, output);
     char* const to = static_cast<char*>(work.shared.bound.at[output]) + rows.of(at.world, at.row);
     const auto cells = work.cells(at.world);
     if constexpr (sizeof(Row) > kLargestCopied || !has_one_role<SchemaOf<E>>) {
@@ -184,7 +184,8 @@ void stage(FlatWalk<E, M>& walk, Show<kOutput, F, R>) {
     if (target.wanted())
       enqueue_squads<flat::TileJob<E, kOutput, F, R>>(
           walk, walk.template agents<R>() * tiles_of(target.form));
-  } else if (is_made<kOutput>(final) && walk.bound(target_of<kOutput>(final))) {
+  } else if (is_made<kOutput>(final) &&
+             walk.bound(output_for<E, R, kOutput>(walk.work.shared, final))) {
     if constexpr (maker == RowMaker::worlds)
       enqueue_worlds<flat::WorldRowJob<E, kOutput, F>>(walk);
     else if constexpr (maker == RowMaker::squads)

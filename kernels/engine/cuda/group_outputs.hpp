@@ -77,7 +77,7 @@ GE_FN void fixed_rows_out(const Group& group, Output output, bool on) {
   if (to == nullptr) return;
   const int rows = agents_in<R>(shared.params);
   if constexpr (wants_squad<F>) {
-    const RowsAt at = rows_at<E, R, kOutput>(shared, output);
+    const RowsAt at = rows_at<E, R, kPlacedAs<kOutput>>(shared, output);
     return squad_rows_out<Agent>(group, rows, on, [&](const auto& cells, int row) GE_LAMBDA {
       make_agent_row<F, Agent, Row>(cells, row, kFinal, to + at.of(cells.world, row), at.tail);
     });
@@ -85,14 +85,15 @@ GE_FN void fixed_rows_out(const Group& group, Output output, bool on) {
   constexpr bool zeroed = StagingPlan<Row, Agent::capacity, Group::kLanes>::zeroed;
   if (is_split(shared)) {  // the same for all lanes
     auto* const first = reinterpret_cast<typename RowShape<Row>::Element*>(
-        rows_of_role<E, R, kOutput>(shared, output));
+        rows_of_role<E, R, kPlacedAs<kOutput>>(shared, output));
     return rows_out_at<kFinal, Row, Agent::capacity>(
         group, first, rows, on, [&](int row, Row& out) GE_LAMBDA {
           return observe_into<F, Agent, zeroed>(group.cells, row, kFinal, out);
         });
   }
   if constexpr (!has_one_role<typename Group::S>) {
-    padded_rows_out<kFinal, F, R, Row>(group, to, rows_at<E, R, kOutput>(shared, output), on);
+    padded_rows_out<kFinal, F, R, Row>(group, to, rows_at<E, R, kPlacedAs<kOutput>>(shared, output),
+                                       on);
     // Split rows that are staged end with a barrier, and the form is unknown at compile time.
     if constexpr (StagingPlan<Row, Agent::capacity, Group::kLanes>::staging) group.settle();
   }
@@ -206,7 +207,9 @@ GE_FN void stage(Group& group, Show<kOutput, F, R>, bool on) {
     else if constexpr (Wide<Row>)
       wide_rows_out<kFinal, kOutput, F, R, Row>(group, target_of<kOutput>(kFinal), on);
     else
-      fixed_rows_out<kFinal, kOutput, F, R, Row>(group, target_of<kOutput>(kFinal), on);
+      fixed_rows_out<kFinal, kOutput, F, R, Row>(
+          group, output_for<typename Group::Environment, R, kOutput>(*group.cells.shared, kFinal),
+          on);
   }
 }
 

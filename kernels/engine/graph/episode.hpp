@@ -145,6 +145,13 @@ struct Life {
     const int number = first_agent<S, R>(w.params()) + agent.row;
     return ending.ended != 0 ? called<kHooks<E>.objective.call>(w, number) : 0.0f;
   }
+  /// What an episode has come to, by name: `Measures` in the environment or in a role, a row of
+  /// floats with `static GE_FN Measures of(const W&, int agent)`.
+  template <class R, class Row>
+  static GE_FN Row measures(const W& w, Slot agent, const Ending& ending) {
+    if (ending.ended == 0) return Row{};
+    return Row::of(w, first_agent<S, R>(w.params()) + agent.row);
+  }
   template <class R>
   static GE_FN uint8_t agent_active(const W& w, [[maybe_unused]] Slot agent, const Fate& fate) {
     bool active = (fate.bits & Fate::kGone) == 0;
@@ -302,8 +309,8 @@ struct Sewn {
   static constexpr Tuning kTuned = kTuning<S>;
   static_assert(has_no_loose_hooks<E>());
   static_assert(
-      !has_roles<S> ||
-          (!has_rows<E, kObservation> && !has_rows<E, kActionMask> && !has_rows<E, kRewardParts>),
+      !has_roles<S> || (!has_rows<E, kObservation> && !has_rows<E, kActionMask> &&
+                        !has_rows<E, kRewardParts> && !has_rows<E, kNumbers>),
       "GE: where a schema lists roles, these name the rows of agents, and the environment "
       "none");
 
@@ -335,7 +342,8 @@ struct Sewn {
            write<kReward, &L::reward>() + write<kTerminated, &L::terminated>() +
            write<kTruncated, &L::truncated>() + write<kEnded, &L::ended>() +
            write<kEpisodeReturn, &L::episode_return>() +
-           write<kEpisodeLength, &L::episode_length>() + write_objective(roles_of<S>{});
+           write<kEpisodeLength, &L::episode_length>() + write_objective(roles_of<S>{}) +
+           write_measures(roles_of<S>{});
   }
   /// A world that a step of some worlds leaves out after its end repeats its flags, as a frozen one
   /// does. Few are over, so that is asked first.
@@ -481,6 +489,16 @@ struct Sewn {
       return Stages<Write<kObjective, &L::template objective<Rs>, Rs>...>{};
     else
       return Stages<>{};
+  }
+  template <class... Rs>
+  static consteval auto write_measures(Types<Rs...>) {
+    return (Stages<>{} + ... + [] {
+      if constexpr (has_role_rows<E, Rs, kMeasures>)
+        return Stages<
+            Write<kMeasures, &L::template measures<Rs, role_row<E, Rs, kMeasures>>, Rs>>{};
+      else
+        return Stages<>{};
+    }());
   }
 };
 

@@ -116,11 +116,15 @@ template <auto F>
 using ObserveMask = Show<kActionMask, F>;
 template <auto F>
 using ObserveState = Show<kState, F>;
+template <auto F>
+using ObserveNumbers = Show<kNumbers, F>;  // beside a picture
 /// Rows of the agents of role R (roles.hpp).
 template <class R, auto F>
 using ObserveAs = Show<kObservation, F, R>;
 template <class R, auto F>
 using ObserveMaskAs = Show<kActionMask, F, R>;
+template <class R, auto F>
+using ObserveNumbersAs = Show<kNumbers, F, R>;
 
 // ---- what the life cycle adds (episode.hpp); environments have no use for these
 

@@ -11,6 +11,9 @@
 // exactly its part, whatever part that is; checking/shuffled compares pictures that were drawn in
 // different parts. All layers are drawn at once, each into an output of its own: the first that is
 // asked for is `obs`.
+//
+// Numbers may stand beside a picture: a row of floats of fixed length, `Numbers` in the environment
+// or in a role, which ObserveNumbers fills. They are one more layer, the last.
 #pragma once
 
 #include "engine/graph/channels.hpp"
@@ -21,11 +24,12 @@ namespace ge {
 
 /// The layers of a picture, as bits, in the order of the outputs.
 enum Layer : uint32_t {
-  kColours = 1,   // uint8, red, green, blue
-  kDepths = 2,    // float32, along the axis of sight; 0: nothing there
-  kSegments = 4,  // uint16, 1 + the number of the solid seen; 0: nothing there
+  kColours = 1,    // uint8, red, green, blue
+  kDepths = 2,     // float32, along the axis of sight; 0: nothing there
+  kSegments = 4,   // uint16, 1 + the number of the solid seen; 0: nothing there
+  kNumberRow = 8,  // float32, a row beside the picture
 };
-inline constexpr int kLayerCount = 3;
+inline constexpr int kLayerCount = 3;  // of pictures
 GE_FN constexpr Layer layer_at(int k) {
   return Layer(1u << k);
 }
@@ -35,6 +39,7 @@ struct ImageForm {
   int32_t rows, columns;
   uint32_t layers;        // Layer bits, at least one
   int32_t channels_last;  // 1: rows, columns, channels; 0: channels first
+  int32_t numbers = 0;    // of the row beside it
   static constexpr int kMostSide = 1 << 15;
   GE_FN int64_t pixels() const { return int64_t{rows} * columns; }
 };
@@ -54,30 +59,28 @@ GE_FN Output output_of_layer(const ImageForm& form, Layer layer, bool into_final
   const bool first = (form.layers & (uint32_t(layer) - 1u)) == 0;
   if (first || layer == kColours) return into_final ? kFinalObservation : kObservation;
   if (layer == kDepths) return into_final ? kFinalDepth : kDepth;
-  return into_final ? kFinalSegmentation : kSegmentation;
+  if (layer == kSegments) return into_final ? kFinalSegmentation : kSegmentation;
+  return into_final ? kFinalNumbers : kNumbers;
 }
 /// The layer that the observation is.
 GE_FN Layer first_layer(const ImageForm& form) {
-  return (form.layers & kColours) != 0  ? kColours
-         : (form.layers & kDepths) != 0 ? kDepths
-                                        : kSegments;
+  return Layer(form.layers & (~form.layers + 1u));
 }
-/// Whether an output holds a layer of pictures that is not the observation itself.
+/// The layer that an output holds where it is not the observation itself; 0: it never does.
+GE_FN constexpr uint32_t further_layer(Output output) {
+  if (output == kDepth || output == kFinalDepth) return kDepths;
+  if (output == kSegmentation || output == kFinalSegmentation) return kSegments;
+  return output == kNumbers || output == kFinalNumbers ? uint32_t{kNumberRow} : 0u;
+}
 GE_FN constexpr bool is_further_layer(Output output) {
-  return output == kDepth || output == kFinalDepth || output == kSegmentation ||
-         output == kFinalSegmentation;
+  return further_layer(output) != 0;
 }
-/// The layer of a form that an output of pictures holds.
-GE_FN Layer layer_in(const ImageForm& form, Output output) {
-  if (!is_further_layer(output)) return first_layer(form);
-  return output == kDepth || output == kFinalDepth ? kDepths : kSegments;
-}
-/// Bytes of one picture in an output; 0 where the form has no layer for it.
+/// Bytes of one agent's layer in an output; 0 where the form has no layer for it.
 GE_FN int64_t image_bytes(const ImageForm& form, Output output) {
-  const Layer layer = layer_in(form, output);
-  if (is_further_layer(output) && ((form.layers & layer) == 0 || layer == first_layer(form)))
-    return 0;
-  return form.pixels() * bytes_of_pixel(layer);
+  const uint32_t further = further_layer(output);
+  const Layer first = first_layer(form), layer = further != 0 ? Layer(further) : first;
+  if (further != 0 && ((form.layers & layer) == 0 || layer == first)) return 0;
+  return layer == kNumberRow ? int64_t{form.numbers} * 4 : form.pixels() * bytes_of_pixel(layer);
 }
 
 // ---- tiles

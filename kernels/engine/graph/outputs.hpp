@@ -30,6 +30,9 @@ GE_ROWS_OF(kActionMask, ActionMask)
 GE_ROWS_OF(kState, State)
 GE_ROWS_OF(kRewardParts, RewardParts)
 GE_ROWS_OF(kFinalState, State)
+GE_ROWS_OF(kNumbers, Numbers)
+GE_ROWS_OF(kFinalNumbers, Numbers)
+GE_ROWS_OF(kMeasures, Measures)
 #undef GE_ROWS_OF
 /// The engine's own row: what differs by world.
 template <class E>
@@ -49,6 +52,7 @@ using row_of = typename RowOfOutput<E, kOutput>::type;
 template <Output kOutput>
 inline constexpr Output kFinalOf = kOutput == kObservation ? kFinalObservation
                                    : kOutput == kState     ? kFinalState
+                                   : kOutput == kNumbers   ? kFinalNumbers
                                                            : kOutput;
 template <Output kOutput>
 GE_FN constexpr bool is_made(bool into_final) {

@@ -70,6 +70,27 @@ struct RowOfRole<E, R, kRewardParts> {
   using type = WholeReward;
 };
 
+template <class List>
+struct AnyMeasures;
+template <class... Rs>
+struct AnyMeasures<Types<Rs...>> : std::bool_constant<(has_rows<Rs, kMeasures> || ...)> {};
+/// The measures of a role that names none where others do: a zero, which nobody is told of.
+struct NoMeasures {
+  float none;
+  static constexpr auto describe() { return fields(field("none", &NoMeasures::none, "always 0")); }
+  template <class W>
+  static GE_FN NoMeasures of(const W&, int) {
+    return {};
+  }
+};
+template <class E, class R>
+  requires(AnyMeasures<roles_of<typename E::Schema>>::value && !has_rows<R, kMeasures> &&
+           !has_rows<E, kMeasures>)
+struct RowOfRole<E, R, kMeasures> {
+  static constexpr bool exists = true;
+  using type = NoMeasures;
+};
+
 /// The type of a role's rows of an output of agents.
 template <class E, class R, Output kOutput>
 using role_row = typename RowOfRole<E, R, kOutput>::type;
@@ -102,6 +123,7 @@ GE_FN void for_each_final_observation(const F& f) {
   if constexpr (has_pictures<E>) {
     f(kFinalDepth);
     f(kFinalSegmentation);
+    f(kFinalNumbers);
   }
 }
 
@@ -229,13 +251,30 @@ GE_FN ImageTarget image_target(const Shared<S>& shared, bool into_final) {
   return target;
 }
 
+/// The output among whose rows those of kOutput lie: numbers beside pictures are a layer of these.
+template <Output kOutput>
+inline constexpr Output kPlacedAs = kOutput == kNumbers ? kObservation : kOutput;
+/// The output that a role's rows of kOutput go to.
+template <class E, class R, Output kOutput, class S>
+GE_FN Output output_for([[maybe_unused]] const Shared<S>& shared, bool into_final) {
+  if constexpr (kOutput == kNumbers) {
+    using Picture = role_row<E, R, kObservation>;
+    static_assert(AnyImage<Picture>, "GE: Numbers stand beside a picture; other rows hold them");
+    static_assert(std::is_same_v<typename RowShape<role_row<E, R, kNumbers>>::Element, float>,
+                  "GE: the fields of Numbers are floats");
+    return output_of_layer(Picture::form(shared.params), kNumberRow, into_final);
+  }
+  return target_of<kOutput>(into_final);
+}
+
 /// Bytes of a world's observations, which may lie in several outputs.
 template <class E, class S>
 GE_FN int64_t observation_bytes(const Shared<S>& shared) {
   int64_t bytes = world_row_bytes<E, kObservation>(shared, kObservation);
   if constexpr (has_pictures<E>)
     bytes += world_row_bytes<E, kObservation>(shared, kDepth) +
-             world_row_bytes<E, kObservation>(shared, kSegmentation);
+             world_row_bytes<E, kObservation>(shared, kSegmentation) +
+             world_row_bytes<E, kObservation>(shared, kNumbers);
   return bytes;
 }
 

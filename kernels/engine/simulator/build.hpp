@@ -195,7 +195,8 @@ class Plan : public PlanFacts {
       if constexpr (has_role_rows<E, typename TypeAt<0, roles_of<S>>::type, kOutput>)
         join_rows(kOutput, kPartAlign<E, kOutput>);
     });
-    for (const Output layer : {kDepth, kSegmentation, kFinalDepth, kFinalSegmentation})
+    for (const Output layer :
+         {kDepth, kSegmentation, kNumbers, kFinalDepth, kFinalSegmentation, kFinalNumbers})
       join_rows(layer, kPartAlign<E, kObservation>);
     add_agent_outputs(has_roles<S> || !has_one_agent<S>);
     if constexpr (kHooks<E>.objective.given) add_output(kObjective, Type::float32, {});
@@ -210,8 +211,8 @@ class Plan : public PlanFacts {
       if constexpr (has_role_rows<E, R, kOutput>) {
         using Row = role_row<E, R, kOutput>;
         constexpr bool is_of_floats = std::is_same_v<typename ElementOf<Row>::type, float>;
-        static_assert(kOutput != kRewardParts || is_of_floats,
-                      "GE: the parts of a reward are floats");
+        static_assert((kOutput != kRewardParts && kOutput != kMeasures) || is_of_floats,
+                      "GE: the parts of a reward, and measures, are floats");
         static_assert(kOutput != kActionMask || !has_roles<S> || !is_of_floats,
                       "GE: an action mask is of uint8_t or bits");
         row_output<Row>(kOutput);
@@ -225,6 +226,7 @@ class Plan : public PlanFacts {
     f(std::integral_constant<Output, kFinalObservation>{});
     f(std::integral_constant<Output, kActionMask>{});
     f(std::integral_constant<Output, kRewardParts>{});
+    f(std::integral_constant<Output, kMeasures>{});
   }
 };
 

@@ -103,6 +103,13 @@ std::string columns_json(const std::vector<Column>& columns) {
   return out + "]";
 }
 
+/// Says that the observation is layers of pictures, and how many of its fields are numbers beside
+/// these.
+std::string pictures_json(bool pictures, int numbers) {
+  return std::string(pictures ? ", \"pictures\": true" : "") +
+         (numbers > 0 && pictures ? ", \"numbers\": " + std::to_string(numbers) : "");
+}
+
 std::string roles_json(const std::vector<BuildFacts::Role>& roles) {
   std::string out;
   for (const BuildFacts::Role& role : roles)
@@ -115,7 +122,8 @@ std::string roles_json(const std::vector<BuildFacts::Role>& roles) {
            ", \"mask_elements\": " + std::to_string(role.shape.mask_elements) +
            ", \"action\": " + json(role.action) + ", \"observation\": " + json(role.observation) +
            (role.reward_parts.empty() ? "" : ", \"reward_parts\": " + json(role.reward_parts)) +
-           (role.sees_pictures ? ", \"pictures\": true" : "") + "}";
+           (role.measures.empty() ? "" : ", \"measures\": " + json(role.measures)) +
+           pictures_json(role.sees_pictures, role.numbers) + "}";
   return ", \"roles\": [" + out + "]";
 }
 
@@ -145,10 +153,32 @@ std::string parts_json(const std::vector<RoleShape>& roles, const Config& config
 
 }  // namespace
 
+void check_names(const BuildFacts::Role& role) {
+  const auto refuse = [](const char* row, const std::string& name, const char* what) {
+    throw Error(Fault::runtime,
+                std::string("GE: a field of ") + row + " is called '" + name + "', as " + what);
+  };
+  const auto is_number = [&](size_t k) {
+    return k + size_t(role.numbers) >= role.observation.size();
+  };
+  for (size_t k = 0; k < role.observation.size(); ++k)
+    for (size_t other = 0; is_number(k) && other < role.observation.size(); ++other)
+      if (other != k && role.observation[other].name == role.observation[k].name)
+        refuse("Numbers", role.observation[k].name, "another part of the observation");
+  static constexpr const char* kInfos[] = {"episode_stats", "final_info", "game", "by_game",
+                                           "episode"};
+  for (const FieldInfo& field : role.measures) {
+    for (int o = 0; o < kOutputCount; ++o)
+      if (field.name == name_of(Output(o))) refuse("Measures", field.name, "an output");
+    for (const char* const info : kInfos)
+      if (field.name == info) refuse("Measures", field.name, "an info");
+  }
+}
+
 void describe_padded(BuildFacts& facts) {
   FieldInfo row{}, action{};
   bool are_choices = true;
-  int64_t longest = 0, parts = 0;
+  int64_t longest = 0, parts = 0, measures = 0;
   row.low = kUnbounded, row.high = -kUnbounded;
   for (const BuildFacts::Role& role : facts.roles) {
     longest = std::max(longest, role.shape.elements);
@@ -158,22 +188,24 @@ void describe_padded(BuildFacts& facts) {
       row.type = field.type;
       row.low = std::min(row.low, field.low), row.high = std::max(row.high, field.high);
     }
-    int64_t own = 0;
-    for (const FieldInfo& field : role.reward_parts) own += field.elements();
-    parts = std::max(parts, own);
+    parts = std::max(parts, elements_in(role.reward_parts));
+    measures = std::max(measures, elements_in(role.measures));
   }
   // Behind a row's own elements there are zeros.
   row.low = std::min(row.low, 0.0), row.high = std::max(row.high, 0.0);
   row.name = "row", row.doc = "the observation of the agent's role, then zeros";
   row.shape = {longest};
   if (facts.can_pad) facts.rows[kObservation] = {row};
-  if (parts > 0) {
+  const auto add_floats = [&](Output output, const char* name, const char* doc, int64_t count) {
+    if (count == 0) return;
     FieldInfo field{};
-    field.name = "parts", field.doc = "the reward parts of the agent's role, then zeros";
+    field.name = name, field.doc = doc;
     field.low = -kUnbounded, field.high = kUnbounded;
-    field.type = Type::float32, field.shape = {parts};
-    facts.rows[kRewardParts] = {field};
-  }
+    field.type = Type::float32, field.shape = {count};
+    facts.rows[output] = {field};
+  };
+  add_floats(kRewardParts, "parts", "the reward parts of the agent's role, then zeros", parts);
+  add_floats(kMeasures, "measures", "the measures of the agent's role, then zeros", measures);
   action.name = "action", action.doc = "an action of the agent's role";
   action.type = Type::int32;
   action.low = 0, action.high = action.choices - 1;
@@ -197,10 +229,11 @@ std::string describe_build(const BuildFacts& facts) {
          ", \"reset_options\": " + json(facts.reset_options) +
          ", \"action\": " + json(facts.action) + ", \"observation\": " + rows(kObservation) +
          ", \"state\": " + rows(kState) + ", \"reward_parts\": " + rows(kRewardParts) +
+         (facts.rows[kMeasures] ? ", \"measures\": " + rows(kMeasures) : "") +
          ", \"turns\": " + flag(facts.turns) + ", \"text\": " + flag(facts.text || is_grid) +
          ", \"scene\": " + flag(facts.scene || is_grid) +
          (card.render_fps > 0 ? ", \"render_fps\": " + std::to_string(card.render_fps) : "") +
-         (facts.pictures ? ", \"pictures\": true" : "") +
+         pictures_json(facts.pictures, facts.numbers) +
          (facts.names_roles ? roles_json(facts.roles) : "") +
          (facts.can_pad ? "" : ", \"can_pad\": false") +
          ", \"action_mask\": " + flag(facts.rows[kActionMask].has_value()) +
@@ -415,6 +448,8 @@ void PlanFacts::add_image_outputs(const ImageForm& form, bool into_final) {
                  fields[k].shape);
       ++k;
     }
+  if ((form.layers & kNumberRow) != 0)
+    add_output(output_of_layer(form, kNumberRow, into_final), Type::float32, {form.numbers});
 }
 
 void PlanFacts::add_agent_outputs(bool many_agents) {

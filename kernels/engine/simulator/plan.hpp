@@ -44,6 +44,13 @@ std::vector<FieldInfo> image_fields(const ImageForm& form);
 
 std::string shape_json(const std::vector<int64_t>& shape);
 
+/// How many numbers some fields have together.
+inline int64_t elements_in(const std::vector<FieldInfo>& fields) {
+  int64_t elements = 0;
+  for (const FieldInfo& field : fields) elements += field.elements();
+  return elements;
+}
+
 /// Facts of a build that need no simulator. Constructors and destructor are in plan.cpp, here and
 /// below: an environment's object would otherwise hold code for every string and vector.
 struct BuildFacts {
@@ -58,14 +65,18 @@ struct BuildFacts {
       rows[kOutputCount];  // of outputs that the environment fills
   struct Role {
     RoleShape shape;
-    std::vector<FieldInfo> action, observation, reward_parts;
+    std::vector<FieldInfo> action, observation, reward_parts, measures;
     bool is_choice = false, sees_pictures = false;
+    int numbers = 0;  // fields beside a picture
   };
   std::vector<Role> roles;   // at least one
   bool names_roles = false;  // the schema lists them; else the one role holds all agents
   bool can_pad = true;       // the rows of all roles can have one length and type
   bool pictures = false, turns = false, text = false, scene = false;
+  int numbers = 0;
 };
+/// Refuses numbers called like a layer of a picture, and measures called like another info.
+void check_names(const BuildFacts::Role& role);
 /// Where roles have names: what stands for the action and the observation of all of them, padded.
 void describe_padded(BuildFacts& facts);
 /// The part of the JSON that is known without a simulator.

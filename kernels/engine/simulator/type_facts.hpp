@@ -235,15 +235,27 @@ GE_COLD std::vector<double> ranges_of(const Params& params) {
   }
   return ranges;
 }
-/// Elements of one row; of a picture those of its first layer.
-template <class Row, class Params>
-GE_COLD int64_t elements_of([[maybe_unused]] const Params& params) {
-  if constexpr (AnyImage<Row>)
-    return image_fields(Row::form(params)).front().elements();
-  else if constexpr (Wide<Row>)
-    return Row::elements(params);
-  else
-    return RowShape<Row>::elements;
+/// The observation of a role: the fields of its row, or the layers of its picture, and behind these
+/// the fields of the numbers beside it.
+template <class E, class R>
+GE_COLD void describe_observation(const typename E::Schema::Params& params,
+                                  BuildFacts::Role& role) {
+  using Row = role_row<E, R, kObservation>;
+  role.observation = row_fields<Row>(params);
+  if constexpr (AnyImage<Row>) {
+    const ImageForm& form = Row::form(params);
+    role.sees_pictures = !role.observation.empty();
+    std::vector<FieldInfo> beside;
+    if constexpr (has_role_rows<E, R, kNumbers>)
+      beside = row_fields<role_row<E, R, kNumbers>>(params);
+    if (elements_in(beside) != form.numbers)
+      throw Error(Fault::runtime, "a picture's form has " + std::to_string(form.numbers) +
+                                      " numbers beside it, the row of Numbers " +
+                                      std::to_string(elements_in(beside)));
+    if ((form.layers & kNumberRow) == 0) return;
+    role.numbers = int(beside.size());
+    role.observation.insert(role.observation.end(), beside.begin(), beside.end());
+  }
 }
 
 template <class E, class R>
@@ -259,15 +271,17 @@ GE_COLD BuildFacts::Role facts_of_role(const typename E::Schema::Params& params)
   role.shape.is_float = ActionShape<A>::is_float;
   role.shape.ranges = ranges_of<A>(params);
   role.action = action_fields<A>(params);
-  using Row = role_row<E, R, kObservation>;
-  role.observation = row_fields<Row>(params);
+  describe_observation<E, R>(params, role);
   role.is_choice = is_choice<A>;
-  role.sees_pictures = AnyImage<Row>;
-  role.shape.elements = elements_of<Row>(params);
+  role.shape.elements =
+      role.sees_pictures ? role.observation.front().elements() : elements_in(role.observation);
   if constexpr (has_role_rows<E, R, kActionMask>)
-    role.shape.mask_elements = elements_of<role_row<E, R, kActionMask>>(params);
+    role.shape.mask_elements = elements_in(row_fields<role_row<E, R, kActionMask>>(params));
   if constexpr (has_role_rows<E, R, kRewardParts>)
     role.reward_parts = row_fields<role_row<E, R, kRewardParts>>(params);
+  if constexpr (has_rows<E, kMeasures> || has_rows<R, kMeasures>)
+    role.measures = row_fields<role_row<E, R, kMeasures>>(params);
+  check_names(role);
   role.shape.has_mask = has_masks<E> && (RoleTraits<S>::choices || has_rows<R, kActionMask> ||
                                          has_rows<E, kActionMask>);
   return role;
@@ -302,11 +316,13 @@ GE_COLD BuildFacts facts_of_build(const std::string& id,
     if constexpr (has_masks<E>) facts.rows[kActionMask].emplace();
   } else {
     facts.action = facts.roles.front().action;
-    facts.pictures = has_pictures<E>;
+    facts.pictures = facts.roles.front().sees_pictures;
+    facts.numbers = facts.roles.front().numbers;
   }
   for_each_row_type<E>([&](auto output, auto row) {
     facts.rows[output] = row_fields<typename decltype(row)::type>(params);
   });
+  if constexpr (!has_roles<S>) facts.rows[kObservation] = facts.roles.front().observation;
   facts.turns = kHooks<E>.acts.given;
   facts.text = kHooks<E>.text.given;
   facts.scene = kHooks<E>.scene.given;

@@ -271,3 +271,51 @@ def test_the_only_role_has_its_spaces_where_rows_are_split(make_simulator) -> No
     env = gpu_envs.batched_parallel_env("Court-v0", WORLDS, group="role", device="cpu")
     assert env.observation_spaces["judge"].shape == (3,)
     env.close()
+
+
+@pytest.mark.parametrize("layers", [9, 15])
+@pytest.mark.parametrize("group", ["role", "agent"])
+def test_batches_by_name_show_all_layers_and_numbers(layers: int, group: str) -> None:
+    options: dict[str, Any] = {"group": group, "layers": layers, "autoreset_mode": "SameStep"}
+    env = gpu_envs.batched_parallel_env("Fair-v0", WORLDS, device="cpu", **options)
+    observed, _ = env.reset(seed=3)
+    counts = {role.name: role.count for role in env.roles}
+    leads = {key: (WORLDS, counts[key]) if group == "role" else (WORLDS,) for key in observed}
+    told_any = False
+    for step in range(14):
+        for key, seen in observed.items():
+            role = "painter" if key.startswith("painter") else ""
+            assert isinstance(seen, dict) == bool(role)
+            if not role:
+                continue
+            place = (0, 0) if group == "role" else (0,)
+            one = {name: np.asarray(part[place]) for name, part in seen.items()}
+            assert env.observation_space(key).contains(one), (key, step)
+            if group == "role":
+                shade = env.simulator.get("painters.shade")[:, : seen["shade"].shape[1]]
+                told = seen["shade"][..., 0]  # 0 of those who are not there
+                assert ((told == shade) | (told == 0)).all()
+                told_any |= bool(told.any())
+        acted = {
+            key: np.zeros((*lead, *env.action_space(key).shape), env.action_space(key).dtype)
+            for key, lead in leads.items()
+        }
+        observed = env.step(acted)[0]
+    assert told_any or group == "agent"
+    env.close()
+
+
+def test_outputs_of_the_same_form_are_told_apart(make_simulator) -> None:
+    options: dict[str, Any] = {"painter_count": 2, "reader_count": 1, "layers": 9}
+    options["roles"] = "split"
+    simulator = make_simulator("Fair-v0", WORLDS, device="cpu", **options)
+    simulator.reset(seed=1)
+    results = simulator.step(actions(simulator, 0))
+    assert results.numbers.shape == results.reward_parts.shape
+    with pytest.raises(ValueError, match=r"have the same form.*name='final_numbers'"):
+        simulator.by_role(results.numbers)
+    painters = simulator.by_role(results.numbers, "numbers")
+    assert painters["painter"].shape == (WORLDS, 2, 3) and painters["reader"] is None
+    numbers = painters["painter"][..., 1]
+    assert numbers.any() and ((numbers == [0, 1]) | (numbers == 0)).all()
+    assert simulator.by_role(results.reward_parts, "reward_parts")["judge"].shape == (WORLDS, 1, 1)

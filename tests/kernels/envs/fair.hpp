@@ -1,7 +1,8 @@
 // Fair: a test-only environment of three roles whose rows are of three kinds, so that they cannot
 // be padded to one length.
 //
-//   painters   see a picture; two parts of a reward; leave one by one, some are absent
+//   painters   see a picture, and numbers beside it; two parts of a reward; leave one by one, some
+//              are absent
 //   readers    see a wide row and have a wide mask; one part of a reward; leave one by one
 //   judge      sees three floats, acts in floats, names neither a mask nor parts
 //
@@ -26,7 +27,7 @@ struct Params {
     return fields(field("painter_count", &Params::painter_count, "of a world").within(1, 3),
                   field("reader_count", &Params::reader_count, "of a world").within(1, 3),
                   field("length", &Params::length, "elements of a reader's row").within(70, 9000),
-                  field("layers", &Params::layers, "bits of Layer").within(1, 7),
+                  field("layers", &Params::layers, "bits of Layer").within(1, 15),
                   field("channels_last", &Params::channels_last, "1: colours of a pixel together")
                       .within(0, 1));
   }
@@ -105,10 +106,31 @@ struct Judges : Agents<1, Mark, Score> {
 
 // ---- rows
 
+/// What a painter's episode has come to.
+struct PaintMeasures {
+  float shade, left;
+  static constexpr auto describe() {
+    return fields(field("last_shade", &PaintMeasures::shade, "of the picture").within(0, 199),
+                  field("steps_left", &PaintMeasures::left, "until the painter leaves"));
+  }
+  template <class W>
+  static GE_FN PaintMeasures of(const W& w, int agent) {
+    const Paint paint = get<Painters, Paint>(w, agent);
+    return {float(paint.shade), float(paint.left)};
+  }
+};
+/// Beside the picture.
+struct PaintNumbers {
+  float shade, place[2];
+  static constexpr auto describe() {
+    return fields(field("shade", &PaintNumbers::shade, "of the picture").within(0, 199),
+                  field("place", &PaintNumbers::place, "the painter's number, and the step"));
+  }
+};
 struct Picture : Image {
   static constexpr int rows = 13, columns = 37;
   static GE_FN ImageForm form(const Params& p) {
-    return {rows, columns, uint32_t(p.layers), p.channels_last};
+    return {rows, columns, uint32_t(p.layers), p.channels_last, RowShape<PaintNumbers>::elements};
   }
 };
 struct Assets {
@@ -155,6 +177,8 @@ struct Painter {
   using Agent = Painters;
   using Action = Stroke;
   using Observation = Picture;
+  using Numbers = PaintNumbers;
+  using Measures = PaintMeasures;
   using ActionMask = PaintMask;
   using RewardParts = PaintParts;
 };
@@ -245,6 +269,9 @@ struct Rules {
           canvas.put_segments(row, column, spread(float(1 + me.row)), count);
       }
   }
+  static GE_FN void show_numbers(const W& w, PaintNumbers& row, Slot me, const Paint& paint) {
+    row = {float(paint.shade), {float(me.row), float(w.step())}};
+  }
   static GE_FN void show_bytes(const W& w, ByteRow& row, Slot me, const Page& page) {
     row.set(page.at, 253);
     row.set(w.params().length - 1, uint8_t(me.row));
@@ -270,9 +297,10 @@ struct Environment {
   using R = Rules<Row>;
   using Reset = Stages<Each<&R::begin_painter>, Each<&R::begin_reader>, Each<&R::begin_judge>>;
   using Step = Stages<Each<&R::paint>, Each<&R::read>, Each<&R::judge>>;
-  using Observe = Stages<ObserveAs<Painter, &R::paint_part>, ObserveAs<Reader<Row>, kRead>,
-                         ObserveAs<Judge, &R::show_sheet>, ObserveMaskAs<Painter, &R::mask_painter>,
-                         ObserveMaskAs<Reader<Row>, &R::mask_reader>>;
+  using Observe =
+      Stages<ObserveAs<Painter, &R::paint_part>, ObserveNumbersAs<Painter, &R::show_numbers>,
+             ObserveAs<Reader<Row>, kRead>, ObserveAs<Judge, &R::show_sheet>,
+             ObserveMaskAs<Painter, &R::mask_painter>, ObserveMaskAs<Reader<Row>, &R::mask_reader>>;
   static constexpr Card card{.doc = "painters, readers and a judge",
                              .max_episode_steps = 12,
                              .agents = "painter_count + reader_count + 1"};

@@ -1,6 +1,6 @@
-// Gallery: a test-only environment of pictures. Visitors turn and walk among solids of every shape,
-// redrawn each episode; nobody is meant to learn it. Tests lay out rooms of their own through
-// the columns of `things`.
+// Gallery: a test-only environment of pictures, with numbers beside them. Visitors turn and walk
+// among solids of every shape, redrawn each episode; nobody is meant to learn it. Tests lay out
+// rooms of their own through the columns of `things`.
 #pragma once
 
 #include "cameras/draw.hpp"
@@ -33,9 +33,18 @@ struct Params {
   int32_t visitors = 2, thing_count = 24, fixed_count = 0, hills = 0;
   cameras::Picture picture{};
 };
+/// Beside a picture.
+struct Numbers {
+  float gaze[2], steps;
+  static constexpr auto describe() {
+    return fields(field("gaze", &Numbers::gaze, "yaw and pitch").in("rad"),
+                  field("steps", &Numbers::steps, "of the episode").within(0, 1e9));
+  }
+};
 inline Params resolve(Settings& s) {
   s.fixed_count = min(s.fixed_count, s.thing_count);
-  return {s.visitors, s.thing_count, s.fixed_count, s.hills ? 1 : 0, cameras::picture_of(s)};
+  return {s.visitors, s.thing_count, s.fixed_count, s.hills ? 1 : 0,
+          cameras::picture_of(s, RowShape<Numbers>::elements)};
 }
 
 struct Move {
@@ -211,15 +220,33 @@ struct View {
 struct Observation : Image {
   static GE_FN const ImageForm& form(const Params& p) { return p.picture.form; }
 };
+template <int N>
+GE_FN void tell(const W<N>& w, Numbers& numbers, const Pose& pose) {
+  numbers = {{pose.yaw, pose.pitch}, float(w.step())};
+}
+/// What an episode has come to.
+struct Measures {
+  float steps, height;
+  static constexpr auto describe() {
+    return fields(field("walked", &Measures::steps, "steps of the episode"),
+                  field("height", &Measures::height, "of the eye").in("m"));
+  }
+  template <class World>
+  static GE_FN Measures of(const World& w, int agent) {
+    return {float(w.step()), get<Visitors, Pose>(w, agent).at[2]};
+  }
+};
 
 template <int N>
 struct Environment {
   using Schema = gallery::Schema<N>;
   using Observation = gallery::Observation;
+  using Numbers = gallery::Numbers;
+  using Measures = gallery::Measures;
   using Reset = Stages<Each<&place_thing<N>>, Each<&raise<N>>, Each<&enter<N>>>;
   using Step = Stages<Each<&move<N>>, Each<&judge<N>>>;
   using Observe = Stages<For<&solid_count<N>, &make_solid<N>, Solids<N>>,
-                         ge::Observe<&cameras::draw<View<N>, W<N>>>>;
+                         ge::Observe<&cameras::draw<View<N>, W<N>>>, ObserveNumbers<&tell<N>>>;
   static constexpr Hooks<Schema> hooks{.fits = [](const Params& p) { return p.thing_count <= N; }};
   static constexpr Card card{
       .doc = "A test: pictures of solids.", .max_episode_steps = 20, .agents = "visitors"};

@@ -152,6 +152,19 @@ struct ClownRow {
                   field("tempo", &ClownRow::tempo, "of all drums"));
   }
 };
+/// What a clown's episode has come to.
+struct ClownMeasures {
+  float jokes, length;
+  static constexpr auto describe() {
+    return fields(field("jokes_told", &ClownMeasures::jokes, "in the episode"),
+                  field("stayed", &ClownMeasures::length, "steps of the episode"));
+  }
+  template <class W>
+  static GE_FN ClownMeasures of(const W& w, int agent) {
+    (void)agent;  // there is one
+    return {float(get<Clowns, Humour>(w, 0).jokes), float(w.step())};
+  }
+};
 struct DancerMask {
   uint8_t legal[3];
   static constexpr auto describe() {
@@ -193,6 +206,7 @@ struct Clown {
   using Agent = Clowns;
   using Action = Joke;
   using Observation = ClownRow;
+  using Measures = ClownMeasures;
   using ActionMask = ClownMask;
 };
 
