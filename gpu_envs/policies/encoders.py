@@ -2,7 +2,7 @@
 
 `mlp` takes the row as it is; `cnn` runs over fields of three axes (height, width, channels),
 `attention` over fields of two (entities, numbers), and both take what remains as numbers; `patches`
-and `residual` are for pictures alone.
+and `residual` are for pictures, with numbers beside them or without.
 """
 
 from __future__ import annotations
@@ -70,28 +70,45 @@ class Cnn(nn.Module):
 
 
 class _Picture(nn.Module):
-    """What encoders of a picture have in common. They run with channels last in memory."""
+    """What encoders of a picture have in common. They run with channels last in memory.
+
+    The layers of a picture are its channels; numbers beside it join what becomes of them.
+    """
 
     def __init__(self, shape: RowShape, activation: str, name: str) -> None:
         super().__init__()
-        if len(shape.shapes) != 1 or len(shape.shapes[0]) != 3:
+        layers = shape.pictures or len(shape.shapes)
+        if any(len(extents) != 3 for extents in shape.shapes[:layers]):
             raise ValueError(
                 f"--encoder {name} needs a picture; this observation has {_listed(shape)}"
             )
         self.shape, self.activation = shape, ACTIVATIONS[activation]
         self.gain = GAINS[activation]
-        self.height, self.width, self.depth = _extents(shape, 0)
+        extents = [_extents(shape, k) for k in range(layers)]
+        if any(extent[:2] != extents[0][:2] for extent in extents):
+            raise ValueError(
+                f"--encoder {name} needs one picture; this observation has {_listed(shape)}"
+            )
+        self.height, self.width = extents[0][:2]
+        self.depth = sum(extent[2] for extent in extents)
+        self.layers, self.beside = layers, sum(shape.sizes[layers:])
 
     def image(self, rows: Tensor) -> Tensor:
         """Return the pictures: channels are the second axis, and last in memory."""
-        image = rows.view(-1, *self.shape.shapes[0])
-        image = image if self.shape.channels_first else image.movedim(-1, -3)
+        parts = torch.split(rows, self.shape.sizes, -1)[: self.layers]
+        layers = [
+            part.reshape(-1, *extents)
+            for part, extents in zip(parts, self.shape.shapes[: self.layers], strict=True)
+        ]
+        if not self.shape.channels_first:
+            layers = [layer.movedim(-1, -3) for layer in layers]
+        image = layers[0] if len(layers) == 1 else torch.cat(layers, 1)
         return image.contiguous(memory_format=torch.channels_last)
 
-    @staticmethod
-    def numbers(image: Tensor) -> Tensor:
-        """Return the numbers of each picture in their order in memory, without a copy."""
-        return image.movedim(1, -1).flatten(1)
+    def numbers(self, image: Tensor, rows: Tensor) -> Tensor:
+        """Return the numbers of each picture in their order in memory, and those beside it."""
+        found = image.movedim(1, -1).flatten(1)
+        return torch.cat((found, rows[:, -self.beside :]), -1) if self.beside else found
 
 
 def _convolution(
@@ -123,7 +140,7 @@ class Patches(_Picture):
             height, width = _half(height), _half(width)
         self.convolutions = nn.ModuleList(made)
         self.convolutions.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.last = Mlp(height * width * _CHANNELS, widths, activation)
+        self.last = Mlp(height * width * _CHANNELS + self.beside, widths, activation)
         self.outputs = self.last.outputs
 
     def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
@@ -131,7 +148,7 @@ class Patches(_Picture):
         image = self.image(rows)
         for layer in self.convolutions:
             image = self.activation(layer(image))
-        return self.last(self.numbers(image), head)  # type: ignore[no-any-return]
+        return self.last(self.numbers(image, rows), head)  # type: ignore[no-any-return]
 
 
 class _Stage(nn.Module):
@@ -167,13 +184,13 @@ class Residual(_Picture):
             height, width, depth = _half(height), _half(width), made
         self.stages = nn.Sequential(*stages)
         self.stages.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.last = Mlp(height * width * depth, widths, activation)
+        self.last = Mlp(height * width * depth + self.beside, widths, activation)
         self.outputs = self.last.outputs
 
     def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
         """Return the last layer's activations, or a linear head's outputs from them."""
         seen = self.activation(self.stages(self.image(rows)))
-        return self.last(self.numbers(seen), head)  # type: ignore[no-any-return]
+        return self.last(self.numbers(seen, rows), head)  # type: ignore[no-any-return]
 
 
 class Attention(nn.Module):

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known import native
+from gpu_envs.policies.layered import Layered
 
 
 def _tanh(x: Tensor) -> Tensor:
@@ -58,6 +59,8 @@ class RowShape:
     divisor: float  # of raw bytes that are pixels
     state: int = 0  # numbers in the state of a world
     channels_first: bool = False  # of pictures
+    pictures: int = 0  # fields that are layers of a picture: the first ones
+    scales: tuple[float, ...] = ()  # divisors by field, where observations are several arrays
 
     @classmethod
     def of(cls, simulator: Simulator, number: int = 0) -> RowShape:
@@ -65,39 +68,47 @@ class RowShape:
         kind = simulator.kinds.kinds[number]
         fields = simulator.observation_fields if simulator.kinds.is_one else kind.fields
         is_picture = kind.has_pictures
-        if is_picture and len(fields) > 1:
-            layers = " and ".join(field.name for field in fields)
-            raise ValueError(
-                f"observations of {simulator.name} are {layers}, and the trainer takes one row: "
-                f"observation={fields[0].name!r}"
-            )
-        if is_picture and simulator.observation == "dict":
-            raise ValueError(
-                f"observations of {simulator.name} are a dictionary, and the trainer takes one row:"
-                f" observation={fields[0].name!r}"
-            )
-        is_pixels = all(f.type == "uint8" and f.high == 255 for f in fields)
+        are_bytes = [f.type == "uint8" and f.high == 255 for f in fields]
+        is_pixels, scales = all(are_bytes), tuple[float, ...]()
+        if is_picture and (len(fields) > 1 or simulator.observation == "dict"):
+            if not simulator.kinds.is_one:
+                layers = " and ".join(field.name for field in fields)
+                raise ValueError(
+                    f"{kind.name} of {simulator.name} sees {layers}, and with named roles the "
+                    f"trainer takes one layer: observation={fields[0].name!r}"
+                )
+            is_pixels, scales = False, tuple(255.0 if own else 1.0 for own in are_bytes)
         names, shapes = tuple(f.name for f in fields), tuple(f.shape for f in fields)
         if len(fields) == 1:  # whose shape may depend on the parameters
             shapes = (kind.row,)
         state = simulator.layout.output("state")
         size = 0 if state is None else math.prod(state.shape[1:])
         is_first = is_picture and simulator.parameters.get("channels") == "first"
-        return cls(names, shapes, 255.0 if is_pixels else 1.0, size, is_first)
+        pictures = len(fields) - kind.numbers if is_picture else 0
+        divisor = 255.0 if is_pixels else 1.0
+        return cls(names, shapes, divisor, size, is_first, pictures, scales)
 
     @property
     def sizes(self) -> list[int]:
         """Numbers in each field."""
         return [math.prod(shape) for shape in self.shapes]
 
-    def flat(self, obs: Tensor | Mapping[str, Tensor], axes: int) -> Tensor:
+    @property
+    def seen(self) -> int:
+        """Numbers of a row that are pixels; all, where nothing is a picture."""
+        return sum(self.sizes[: self.pictures or None])
+
+    def flat(self, obs: Tensor | Layered | Mapping[str, Tensor], axes: int) -> Tensor:
         """Return float rows; the first `axes` axes are kept."""
+        obs = obs.parts if isinstance(obs, Layered) else obs
         if isinstance(obs, Mapping):
             parts = [
                 obs[name].flatten(axes) if obs[name].dim() > axes else obs[name].unsqueeze(-1)
                 for name in self.names
             ]
-            obs = torch.cat([part.float() for part in parts], -1)
+            scales = self.scales or (1.0,) * len(parts)
+            floats = zip(parts, scales, strict=True)
+            obs = torch.cat([p.float() if s == 1.0 else p.float() / s for p, s in floats], -1)
         else:
             obs = (obs.flatten(axes) if obs.dim() > axes + 1 else obs).float()
         return obs if self.divisor == 1.0 else obs / self.divisor

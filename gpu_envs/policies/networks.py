@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from gpu_envs.policies.distributions import Distribution
 from gpu_envs.policies.encoders import Attention, encoder
+from gpu_envs.policies.layered import Rows
 from gpu_envs.policies.layers import Mlp, RowShape, linear
 from gpu_envs.policies.options import PolicyOptions
 
@@ -132,7 +133,7 @@ class Policy(nn.Module):
 
     def forward(
         self,
-        obs: Tensor | Mapping[str, Tensor],
+        obs: Rows | Mapping[str, Tensor],
         mask: Tensor | None = None,
         memory: Tensor | None = None,
         state: Tensor | None = None,
@@ -146,7 +147,7 @@ class Policy(nn.Module):
 
     def plain(
         self,
-        obs: Tensor | Mapping[str, Tensor],
+        obs: Rows | Mapping[str, Tensor],
         memory: Tensor | None = None,
         state: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -173,7 +174,7 @@ class Policy(nn.Module):
 
     @torch.no_grad()
     def traced(
-        self, obs: Tensor, state: Tensor | None
+        self, obs: Rows, state: Tensor | None
     ) -> tuple[Tensor, Tensor, Callable[[Tensor, Tensor], None]]:
         """Return plain outputs, value, and a function that adds to all gradients by both slopes."""
         assert isinstance(self.encoder, Mlp) and isinstance(self.critic_encoder, Mlp)
@@ -189,7 +190,7 @@ class Policy(nn.Module):
         return outputs, value.squeeze(-1), back
 
     def sequence(
-        self, obs: Tensor, memory: Tensor, begins: Tensor, state: Tensor | None = None
+        self, obs: Rows, memory: Tensor, begins: Tensor, state: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Return plain outputs and values over (time, rows); `begins` is 1 where memory is lost."""
         rows = self._rows(obs, 2).flatten(0, 1)
@@ -206,9 +207,7 @@ class Policy(nn.Module):
             value = self._value_of(rows, state).view(*begins.shape, 1)
         return self.actor(x).float(), value.float().squeeze(-1)
 
-    def value(
-        self, obs: Tensor, memory: Tensor | None = None, state: Tensor | None = None
-    ) -> Tensor:
+    def value(self, obs: Rows, memory: Tensor | None = None, state: Tensor | None = None) -> Tensor:
         """Return the value in the units of rewards."""
         return self.real(self.plain(obs, memory, state)[1])
 
@@ -217,7 +216,7 @@ class Policy(nn.Module):
         return value * self.scale.deviation + self.scale.mean
 
     @torch.no_grad()
-    def look(self, obs: Tensor, state: Tensor | None, join: Callable[[Tensor], Tensor]) -> None:
+    def look(self, obs: Rows, state: Tensor | None, join: Callable[[Tensor], Tensor]) -> None:
         """Update the statistics of observations; the policy's outputs change a little with them."""
         if self.inputs is not None:
             self.inputs.look(self.shape.flat(obs, 1), join)
@@ -246,10 +245,10 @@ class Policy(nn.Module):
         state = state.float() if self.state_inputs is None else self.state_inputs(state.float())
         return torch.cat((rows, state), -1)
 
-    def _rows(self, obs: Tensor | Mapping[str, Tensor], axes: int) -> Tensor:
+    def _rows(self, obs: Rows | Mapping[str, Tensor], axes: int) -> Tensor:
         rows = self.shape.flat(obs, axes)
         if self.is_blind:
-            rows = torch.zeros_like(rows)
+            rows = nn.functional.pad(rows[..., self.shape.seen :], (self.shape.seen, 0))
         return rows if self.inputs is None else self.inputs(rows)
 
     def _normalised(self, outputs: Tensor, mask: Tensor | None) -> Tensor:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,6 +17,7 @@ from gpu_envs.known.outputs import Outputs
 from gpu_envs.policies import agent_kinds, saved
 from gpu_envs.policies.agent_kinds import KINDS_APART, Kind
 from gpu_envs.policies.distributions import Distribution, of_space
+from gpu_envs.policies.layered import Rows, as_batch, of_arrays
 from gpu_envs.policies.networks import Policy
 from gpu_envs.policies.noise import OPPONENTS, Noise
 from gpu_envs.policies.options import PolicyOptions
@@ -112,7 +112,8 @@ class Team:
         answer = self._answering(slice(agent, agent + 1))
 
         def choose(observation: Any, mask: Any) -> Any:
-            chosen = answer(np.asarray(observation)[None], None if mask is None else mask[None])[0]
+            rows = as_batch(observation)
+            chosen = answer(rows, None if mask is None else mask[None])[0]
             return chosen if chosen.shape else int(chosen)
 
         return choose
@@ -133,7 +134,7 @@ class Team:
 
         def answer(observations: Any, masks: Any) -> Any:
             legal = None if masks is None else torch.as_tensor(masks)
-            return crowd(torch.as_tensor(observations), legal).numpy().copy()
+            return crowd(of_arrays(observations), legal).numpy().copy()
 
         return answer
 
@@ -173,7 +174,7 @@ class Crowd:
         self.step = 0
 
     @torch.no_grad()
-    def __call__(self, obs: Tensor, mask: Tensor | None) -> Tensor:
+    def __call__(self, obs: Rows, mask: Tensor | None) -> Tensor:
         """Return the actions of all rows, in the environment's form, valid until the next call."""
         rows, actions = len(self.action), self.actions
         if self.is_drawn:
@@ -232,7 +233,7 @@ class Crowds:
             for kind in found
         ]
 
-    def __call__(self, obs: Tensor, mask: Tensor | None) -> Any:
+    def __call__(self, obs: Rows, mask: Tensor | None) -> Any:
         """Return the actions of all kinds: by role, or of all rows where these are padded."""
         rows = self.layout.observations.own_rows(obs, [kind.row[0] for kind in self.kinds])
         masks = self._own_masks(mask)

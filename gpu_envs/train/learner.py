@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from gpu_envs.policies.agent_kinds import Kind
+from gpu_envs.policies.layered import Rows, joined
 from gpu_envs.policies.networks import Policy
 from gpu_envs.policies.noise import ACTIONS, OTHERS, SHUFFLES, Noise
 from gpu_envs.policies.sharing import role_of_policy
@@ -93,7 +94,7 @@ class Learner:
         self.advantage, self.target = rollout.array(torch.float), rollout.array(torch.float)
         self.known = rollout.array(torch.bool)  # what is learned from
         # Where few decide: their observations, step by step, and then the numbers of these samples.
-        self.seen: list[Tensor] = []
+        self.seen: list[Any] = []
         self.asked: list[Tensor] = []
         self.kept, self.samples = rollout.obs[:0], rollout.obs[:0]
         self.entropy_weight = torch.zeros((), device=device)
@@ -160,10 +161,10 @@ class Learner:
             self.seen.append(obs)
             self.asked.append(rows + t * rollout.rows)
         if t == rollout.length - 1:
-            self.kept = torch.cat(self.seen) if self.seen else rollout.obs[0, :0]
+            self.kept = joined(self.seen) if self.seen else rollout.obs[0, :0]
             self.samples = torch.cat(self.asked) if self.asked else rows[:0]
 
-    def _observed(self, index: Tensor) -> Tensor:
+    def _observed(self, index: Tensor) -> Any:
         """Return the observations of some samples."""
         r = self.rollout
         if r.keeps_few:
@@ -208,7 +209,7 @@ class Learner:
             last = self.policy.value(rollout.final_obs[step, row], memory, state)
         reward[step, row] += self.config.gamma * last
 
-    def _followed(self) -> Tensor:
+    def _followed(self) -> Any:
         """Return what was observed behind each step, of its own rows."""
         obs = self.rollout.obs[1:]
         return obs if self.rows is None else obs[:, self.rows]
@@ -309,7 +310,7 @@ class Learner:
         self.losses += losses
 
     def _traced(
-        self, obs: Tensor, state: Tensor | None
+        self, obs: Rows, state: Tensor | None
     ) -> tuple[Tensor, Tensor, Callable[[Tensor, Tensor], None]]:
         if self.policy.is_traced and self.config.precision != "bf16":
             return self.policy.traced(obs, state)

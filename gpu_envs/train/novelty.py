@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from gpu_envs.policies.encoders import encoder
+from gpu_envs.policies.layered import Rows
 from gpu_envs.policies.layers import RowShape, linear
 from gpu_envs.policies.networks import Inputs, Scale
 from gpu_envs.policies.noise import NOVELTY, Noise
@@ -78,13 +79,13 @@ class Novelty:
         first, last = self.config.novelty, self.config.novelty_end
         self.weight = first if last != last else first + (last - first) * fraction
 
-    def _error(self, obs: Tensor) -> Tensor:
+    def _error(self, obs: Rows) -> Tensor:
         rows: Tensor = self.inputs(self.shape.flat(obs, 1)).clamp(-_FAR, _FAR)
         error: Tensor = (self.predictor(rows) - self.target(rows)).square().mean(-1)
         return error
 
     @torch.no_grad()
-    def bonus(self, obs: Tensor, counted: Tensor) -> Tensor:
+    def bonus(self, obs: Rows, counted: Tensor) -> Tensor:
         """Return the bonus of each observation (steps, rows); 0 where it is not counted."""
         if not self.has_looked:
             self.look(obs)
@@ -96,13 +97,13 @@ class Novelty:
         return (error - self.scale.mean) / self.scale.deviation * counted * self.weight
 
     @torch.no_grad()
-    def look(self, obs: Tensor) -> None:
+    def look(self, obs: Rows) -> None:
         """Add the observations of some steps of a rollout to their statistics."""
         self.has_looked = True
         for step in obs[:: max(1, len(obs) // _LOOKS)]:
             self.inputs.look(self.shape.flat(step, 1), self.ranks.sum)
 
-    def improve(self, obs: Tensor, update: int) -> None:
+    def improve(self, obs: Rows, update: int) -> None:
         """Learn to predict a part of the observations (steps, rows): they are less new then."""
         steps, rows = obs.shape[:2]
         count = max(1, self.ranks.lowest(steps * rows) // _SHARE)

@@ -41,7 +41,11 @@ class Names:
             raise ValueError(
                 f"{FLAG} and --critic-state exclude each other: the state has no names"
             )
-        if not simulator.kinds.is_one or rollout.kind.row != found.observation.shape[1:]:
+        if (
+            rollout.views is not None
+            or not simulator.kinds.is_one
+            or rollout.kind.row != found.observation.shape[1:]
+        ):
             raise ValueError(f"{FLAG} needs agents of one kind, and a number for each bit they see")
         device = rollout.device
         self.places = torch.tensor(found.observation, device=device)

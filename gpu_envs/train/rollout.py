@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from gpu_envs.known.outputs import FINAL_LAYERS, LAYERS, Outputs
 from gpu_envs.policies import agent_map
 from gpu_envs.policies.agent_kinds import Kind
 from gpu_envs.policies.distributions import Categorical, Distribution
+from gpu_envs.policies.layered import Layered, Rows
 from gpu_envs.train.config import Config
 
 
@@ -63,20 +65,24 @@ class Rollout:
         flags = [self.array(torch.bool) for _ in range(3)]
         self.terminated, self.truncated, self.ended = flags
         self.reward, self.returns = self.array(torch.float), self.array(torch.float)
-        self.lengths, self.final_obs = self.array(torch.int32), self._observed("final_obs")
+        self.lengths = self.array(torch.int32)
+        self.views = env.simulator.views  # of several layers: each field in its array
+        self.layers: dict[str, Tensor] = {}  # by output, where there are several
+        self.final_obs = self._observed(FINAL_LAYERS)
         has_parts = config.reward_weights and self.layout.output("reward_parts") is not None
         self.parts = self.array(torch.float, (len(kind.parts),)) if has_parts else None
         self.keeps_few = keeps_few(config, kind, self.device)
-        self.obs: Tensor = self._observed("obs", 1 - self.length if self.keeps_few else 1)
+        self.obs: Any = self._observed(LAYERS, 1 - self.length if self.keeps_few else 1)
         self.mask = None if kind.choices is None else self.array(torch.int8, (kind.choices,), 1)
         self.active = (
             None if self.layout.output("agent_active") is None else self.array(torch.bool, (), 1)
         )
         self.state = self._states("state", 1) if config.critic_state else None
         self.final_state = self._states("final_state", 0) if config.critic_state else None
-        later = {"obs": self.obs, "action_mask": self.mask, "agent_active": self.active}
-        later["state"] = self.state
-        now = {"reward": self.reward, "reward_parts": self.parts, "final_obs": self.final_obs}
+        later = {"action_mask": self.mask, "agent_active": self.active, "state": self.state}
+        later |= {n: a for n, a in self.layers.items() if n in LAYERS}
+        now = {"reward": self.reward, "reward_parts": self.parts}
+        now |= {n: a for n, a in self.layers.items() if n in FINAL_LAYERS}
         now |= {"terminated": self.terminated, "truncated": self.truncated, "ended": self.ended}
         now |= {"episode_return": self.returns, "episode_length": self.lengths}
         now["final_state"] = self.final_state
@@ -107,8 +113,21 @@ class Rollout:
         shape = (self.length + extra, self.rows, *more)
         return torch.zeros(shape, dtype=kind, device=self.device)
 
-    def _observed(self, name: str, extra: int = 0) -> Any:
-        return self.layout.output(name) and self.array(self.kind.type, self.kind.row, extra)
+    def _observed(self, names: Sequence[str], extra: int = 0) -> Any:
+        """Return what is observed, or was last; None where that is not written."""
+        if self.layout.output(names[0]) is None:
+            return None
+        self.layers[names[0]] = first = self.array(self.kind.type, self.kind.row, extra)
+        if self.views is None:
+            return first
+        for name in names[1:]:
+            output = self.layout.output(name)
+            if output is not None:
+                kind = getattr(torch, output.type)
+                self.layers[name] = self.array(kind, output.shape[2:], extra)
+        results = Outputs(**self.layers)
+        found = self.views.observed(results) if names is LAYERS else self.views.last(results)
+        return Layered(found)
 
     def _states(self, name: str, extra: int) -> Tensor | None:
         output = self.layout.output(name)
@@ -127,7 +146,7 @@ class Rollout:
         """Return the states in which episodes of these worlds ended, at these steps."""
         return None if self.final_state is None else self.final_state[step, worlds]
 
-    def start(self, obs: Tensor, infos: Mapping[str, Any]) -> None:
+    def start(self, obs: Rows, infos: Mapping[str, Any]) -> None:
         """Store the observations at the start of the first rollout."""
         self.obs[-1] = obs
         for name, array in (("action_mask", self.mask), ("agent_active", self.active)):

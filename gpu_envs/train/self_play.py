@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gpu_envs.policies.layered import Rows
 from gpu_envs.policies.networks import Policy
 from gpu_envs.policies.noise import OPPONENTS, Noise
 from gpu_envs.policies.sharing import groups
@@ -50,9 +51,7 @@ class Past:
         for name, tensor in self.kept[chosen].items():
             own[name].copy_(tensor)
 
-    def act(
-        self, t: int, obs: Tensor, memory: Tensor | None, after: Tensor | None
-    ) -> Tensor | None:
+    def act(self, t: int, obs: Rows, memory: Tensor | None, after: Tensor | None) -> Tensor | None:
         """Replace the actions of the rows that the earlier policy plays; return new memories."""
         at = self.positions
         memory = memory if self.policy.memory_size else None

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from gpu_envs.core.simulator import Simulator
+from gpu_envs.policies.layered import Layered
 from gpu_envs.train.other_play import Names
 from gpu_envs.train.rollout import Rollout
 
@@ -231,7 +232,7 @@ class Stepper:
             self.names.draw()
         seen = self.simulator.observe()
         infos = {"action_mask": seen.action_mask, "agent_active": seen.agent_active}
-        obs = seen.obs
+        obs = Layered(seen.obs) if isinstance(seen.obs, Mapping) else seen.obs
         if self.whole is None:
             infos = {n: None if a is None else a.flatten(0, 1) for n, a in infos.items()}
             obs = obs.flatten(0, 1)

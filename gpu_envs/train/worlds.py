@@ -17,6 +17,7 @@ from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.infos import infos_of
 from gpu_envs.known import fields, suites
 from gpu_envs.known.outputs import FINAL_LAYERS, LAYERS, OUTPUTS, Outputs
+from gpu_envs.policies.layered import Layered
 from gpu_envs.policies.options import flag_of
 from gpu_envs.train import varying
 from gpu_envs.train.config import Config
@@ -78,7 +79,7 @@ class Worlds:
 
     def _seen(self, results: Outputs) -> Any:
         views = self.simulator.views
-        return results.obs if views is None else views.observed(results)
+        return results.obs if views is None else Layered(views.observed(results))
 
     @staticmethod
     def _shown(results: Outputs, names: Sequence[str]) -> dict[str, Any]:

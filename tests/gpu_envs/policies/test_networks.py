@@ -14,8 +14,10 @@ from gymnasium import spaces
 
 from gpu_envs import Simulator, VectorEnv, environments
 from gpu_envs.policies.distributions import Distribution, of_space
+from gpu_envs.policies.layered import Layered
 from gpu_envs.policies.layers import RowShape
 from gpu_envs.policies.networks import Policy, Scale
+from gpu_envs.policies.options import PolicyOptions
 from gpu_envs.train.config import Config
 
 CPU = torch.device("cpu")
@@ -460,7 +462,7 @@ def test_values_come_in_units_of_rewards_and_scales_are_saved() -> None:
 
 
 @pytest.mark.usefixtures("gallery")
-def test_one_layer_of_a_picture_is_bytes_and_several_are_refused(make_simulator) -> None:
+def test_one_layer_of_a_picture_is_bytes(make_simulator) -> None:
     options: dict[str, Any] = {"arrays": "torch", "resolution": (8, 9)}
     simulator = make_simulator("Gallery-v0", 2, **options)
     shape = RowShape.of(simulator)
@@ -468,9 +470,44 @@ def test_one_layer_of_a_picture_is_bytes_and_several_are_refused(make_simulator)
     rows = shape.flat(simulator.reset(seed=1).obs, 2)
     assert rows.shape == (2, 2, 3 * 8 * 9)
     assert 0 < rows.max() <= 1
-    several = make_simulator("Gallery-v0", 2, observation="rgb+depth", **options)
-    with pytest.raises(ValueError, match="are rgb and depth, and the trainer takes one row"):
-        RowShape.of(several)
+
+
+@pytest.mark.usefixtures("gallery")
+def test_layers_and_numbers_are_one_row(make_simulator) -> None:
+    options: dict[str, Any] = {"arrays": "torch", "resolution": (8, 9)}
+    simulator = make_simulator("Gallery-v0", 2, observation="rgb+depth+numbers", **options)
+    shape = RowShape.of(simulator)
+    assert shape.names == ("rgb", "depth", "gaze", "steps")
+    assert shape.shapes == ((3, 8, 9), (1, 8, 9), (2,), ())
+    assert (shape.pictures, shape.seen, shape.scales) == (2, 288, (255.0, 1.0, 1.0, 1.0))
+    seen = simulator.reset(seed=1).obs
+    parts = [seen["rgb"] / 255, seen["depth"], seen["gaze"], seen["steps"]]
+    rows = shape.flat(Layered(seen), 2)
+    assert torch.equal(rows, torch.cat([part.flatten(2) for part in parts], -1))
+    assert torch.equal(rows, shape.flat(seen, 2))  # a plain dictionary by field too
     named = make_simulator("Gallery-v0", 2, **{**options, "observation": "dict"})
-    with pytest.raises(ValueError, match="are a dictionary, and the trainer takes one row"):
-        RowShape.of(named)
+    assert torch.equal(RowShape.of(named).flat(named.reset(seed=1).obs, 2), rows[..., :216])
+
+
+@pytest.mark.usefixtures("gallery")
+@pytest.mark.parametrize("channels", ["first", "last"])
+@pytest.mark.parametrize("encoder", ["patches", "residual", "cnn"])
+def test_encoders_take_layers_and_numbers(make_simulator, encoder: str, channels: str) -> None:
+    options: dict[str, Any] = {"arrays": "torch", "resolution": (12, 16), "channels": channels}
+    simulator = make_simulator("Gallery-v0", 2, observation="rgb+depth+numbers", **options)
+    shape = RowShape.of(simulator)
+    torch.manual_seed(1)
+    actions = of_space(simulator.single_action_space, torch.device("cpu"))
+    policy = Policy(shape, actions, PolicyOptions(env="", encoder=encoder))
+    seen = simulator.reset(seed=1).obs
+    rows = Layered({name: part.flatten(0, 1) for name, part in seen.items()})
+    before = policy.plain(rows)[0]
+    for name, part in rows.parts.items():  # each of them matters
+        changed = Layered({**rows.parts, name: torch.flip(part, [0]) + 1})
+        assert not torch.allclose(policy.plain(changed)[0], before), name
+    blind = Policy(shape, actions, PolicyOptions(env="", encoder=encoder, blind=True))
+    before = blind.plain(rows)[0]
+    for name, part in rows.parts.items():  # numbers can still be read
+        changed = Layered({**rows.parts, name: torch.flip(part, [0]) + 1})
+        is_seen = name in ("gaze", "steps")
+        assert torch.equal(blind.plain(changed)[0], before) != is_seen, name
