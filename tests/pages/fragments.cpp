@@ -109,6 +109,12 @@ struct Environment {
 };
 using Builds = ge::Builds<Build<"MyEnv-v0", Environment>>;
 static_assert(sizeof(Environment::Observe) > 0);
+
+// >>> docs/writing_an_environment.md 2.1
+struct Telling {
+  // >>> docs/writing_an_environment.md 2.2
+};
+static_assert(sizeof(Telling::Observe) > 0);
 }  // namespace my_env
 
 namespace country {
@@ -149,16 +155,16 @@ using W = World<Schema>;
 void observe_governor(const W& w, GovernorView& view, Slot me);
 void mask_governor(const W& w, GovernorMask& mask, Slot me);
 void observe_planner(const W& w, GovernorView& view, Slot me);
-// >>> docs/writing_an_environment.md 2.1
+// >>> docs/writing_an_environment.md 3.1
 struct Planner {
   static constexpr const char* name = "planner";
   using Agent = Planners;
   using Action = Order;
   using Observation = GovernorView;
 };
-// >>> docs/writing_an_environment.md 2.2
+// >>> docs/writing_an_environment.md 3.2
 };
-// >>> docs/writing_an_environment.md 2.3
+// >>> docs/writing_an_environment.md 3.3
                        ObserveAs<Planner, &observe_planner>>;
 static_assert(sizeof(Observe) > 0);
 }  // namespace country
@@ -172,9 +178,9 @@ struct Maze {
   uint8_t rows[8];
   static constexpr auto describe() { return fields(field("rows", &Maze::rows, "walls, by bits")); }
 };
-// >>> docs/writing_an_environment.md 3.1
+// >>> docs/writing_an_environment.md 4.1
     mazes[0].rows[0] = uint8_t(file[0]);
-// >>> docs/writing_an_environment.md 3.2
+// >>> docs/writing_an_environment.md 4.2
 };
 }  // namespace maze
 
@@ -183,7 +189,7 @@ struct Motion {};
 struct Push {};
 struct Schema;
 using W = World<Schema>;
-// >>> docs/writing_an_environment.md 4.1
+// >>> docs/writing_an_environment.md 5.1
 }  // namespace cart
 
 namespace board {
@@ -202,11 +208,11 @@ struct Schema {
   using Action = Move;
   using Agent = Players;
   using tables = Types<Players>;
-  // >>> docs/writing_an_environment.md 6.1
+  // >>> docs/writing_an_environment.md 7.1
 };
 std::string board_text(const World<Schema>& w, int viewer);
 struct Environment {
-  // >>> docs/writing_an_environment.md 5.1
+  // >>> docs/writing_an_environment.md 6.1
 };
 }  // namespace board
 
@@ -215,12 +221,12 @@ template <class T>
 struct Schema {};
 struct Motion {};
 struct Push {};
-// >>> docs/writing_an_environment.md 7.1
+// >>> docs/writing_an_environment.md 8.1
     m = Motion{};
-// >>> docs/writing_an_environment.md 7.2
+// >>> docs/writing_an_environment.md 8.2
 template <class T>
 struct Environment {
-  // >>> docs/writing_an_environment.md 7.3
+  // >>> docs/writing_an_environment.md 8.3
 };
 }  // namespace forms
 

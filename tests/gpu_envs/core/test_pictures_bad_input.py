@@ -13,7 +13,7 @@ import gpu_envs
 SIZE = "must be rows and columns such as '72x128', got "
 SIZE_TYPE = "must be a str such as '72x128' or whole numbers such as (72, 128), got "
 SIDES = "rows and columns must be from 1 to 32768, got "
-LAYERS = "must be 'rgb', 'depth', 'segmentation' or several of them joined by +, got "
+LAYERS = "must be 'rgb', 'depth', 'segmentation', 'numbers' or several of them joined by +, got "
 
 pytestmark = pytest.mark.usefixtures("gallery")
 

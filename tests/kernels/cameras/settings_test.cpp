@@ -60,6 +60,18 @@ GE_TEST(layers_that_are_none_are_refused) {
   for (const char* text : {"rgb+rgb", "depth+rgb+depth"})
     CHECK_THROWS(picture_with("8x8", text), Error, "twice: '" + std::string(text) + "'");
 }
+GE_TEST(numbers_are_a_layer_where_there_are_some) {
+  const auto layers_of = [](const char* text, int numbers) {
+    cameras::Settings settings;
+    settings.observation = text;
+    return cameras::picture_of(settings, numbers).form.layers;
+  };
+  CHECK_EQ(layers_of("numbers+depth", 3), 10u);
+  CHECK_EQ(layers_of("numbers", 3), 8u);
+  CHECK_THROWS(layers_of("rgb+numbers", 0), Error, "'segmentation' or several");
+  CHECK_THROWS(layers_of("numbers+numbers", 3), Error, "names 'numbers' twice");
+  CHECK_THROWS(layers_of("number", 3), Error, "'segmentation', 'numbers' or several");
+}
 
 GE_TEST(numbers_out_of_their_bounds_are_refused_by_name) {
   const struct {
