@@ -75,7 +75,7 @@ GE_FN constexpr uint32_t further_layer(Output output) {
 GE_FN constexpr bool is_further_layer(Output output) {
   return further_layer(output) != 0;
 }
-/// Bytes of one agent's layer in an output; 0 where the form has no layer for it.
+/// How many bytes an output holds of what one agent sees; 0 where the form has no layer for it.
 GE_FN int64_t image_bytes(const ImageForm& form, Output output) {
   const uint32_t further = further_layer(output);
   const Layer first = first_layer(form), layer = further != 0 ? Layer(further) : first;
