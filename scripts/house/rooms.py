@@ -27,7 +27,7 @@ ROOMS: dict[str, set[str]] = {
     "engine/web": {"engine/cpu"},
     "engine/checking": {"engine/cpu", "engine/cuda"},
     "engine/environment.hpp": {"engine/simulator", "pictures"},
-    "geometry": {"engine/maths"},
+    "geometry": {"engine/described", "engine/maths"},
     "pictures": {"geometry"},
     "physics": {"engine/graph", "geometry"},
     "spatial": {"engine/graph", "pictures"},
