@@ -12,6 +12,8 @@
 //     static GE_FN Solid fixed(const W& w, int k);       // a table of the world: behind all others
 //     static GE_FN Hills hills(const W& w);              // a field of columns, if there is one,
 //     static GE_FN int height(const W& w, int x, int y); // and the cells of each
+//     static GE_FN Mesh mesh(const W& w);                // or a triangle mesh behind all solids,
+//     static GE_FN Paint paint(const W& w, int k);       // and how each triangle looks
 //     static constexpr int kTurns = 2;                   // where many boxes are turned about z by
 //     static GE_FN Turn turn(int k);                     // one of few angles: these
 //   };
@@ -26,6 +28,7 @@
 #include "cameras/settings.hpp"
 #include "cameras/tiles.hpp"
 #include "geometry/height_field.hpp"
+#include "geometry/mesh.hpp"
 
 namespace ge::cameras {
 
@@ -41,6 +44,13 @@ struct Bar {
 struct Hills {
   HeightGrid grid;
   uint32_t colour;  // as of a solid
+};
+/// How a triangle of a mesh looks: colours of its corners, which fade into each other and are as
+/// they are, whatever the light; and its part, which segmentations number from that of the last
+/// solid on.
+struct Paint {
+  uint32_t a, b, c;
+  int32_t part;
 };
 /// Rows of a bar: one of 72.
 GE_FN int bar_rows(int rows) {
@@ -107,6 +117,7 @@ struct Casting {
   Floats distance{};                     // kFar: nothing
   Floats number{};                       // the row of the solid, as a float; -1: none
   Floats axis{};                         // across which a face of hills was met
+  Bundle bundle{};                       // where there is a mesh
 
   GE_FN void begin(const Vecs& along) {
     direction = along;
@@ -142,6 +153,13 @@ struct Casting {
     const auto taken = both(nearer, kNear < hit);
     distance = select(taken, hit, distance);
     number = select(taken, spread(float(row)), number);
+  }
+  GE_FN void meet(const Bundle& rays, const Mesh& mesh, int row) {
+    bundle = rays;
+    MeshHits hits{distance, number};
+    hit_mesh(bundle, mesh, kNear, row, hits);
+    distance = hits.distance;
+    number = hits.number;
   }
   template <class H>
   GE_FN void meet(const HeightGrid& grid, Vec3 eye, int row, const H& height) {
@@ -180,6 +198,11 @@ struct Surface {
     normal = faces;
     colour = all_lanes<Floats>(colour_of(painted));
     unlit = spread((painted & Solid::kUnlit) != 0 ? 1.0f : 0.0f);
+  }
+  /// Colours that are as they are.
+  GE_FN void paint(const Vecs& colours, const Mask& where) {
+    colour = choose(where, colours, colour);
+    unlit = select(where, spread(1.0f), unlit);
   }
   GE_FN void show(const Vecs& faces, uint32_t painted, const Mask& where) {
     normal = choose(where, faces, normal);
@@ -278,6 +301,8 @@ class Drawing {
   static_assert(kMost > 0 && kMost <= 8192,
                 "GE: a list of solids has a fixed capacity of at most 8192 rows");
   static constexpr bool kHasHills = requires(const W& w) { View::hills(w); };
+  static constexpr bool kHasMesh = requires(const W& w) { View::mesh(w); };
+  static_assert(!(kHasHills && kHasMesh), "GE: a View has hills or a mesh");
   static constexpr int kPacksOfRow = kTileColumns / kPack, kPacksOfTile = kPacksOfRow * kTileRows;
 
   static GE_FN int fixed_count([[maybe_unused]] const W& w) {
@@ -484,13 +509,20 @@ class Drawing {
   /// Through a place within pixels, in halves of a pixel from their upper left corners.
   GE_FN void meet_all(Casting& cast, const Spot& spot, float right, float down,
                       const Shown& shown) const {
-    cast.begin(
-        directions(scene_.eye, scene_.lens, across(spot, right), float(2 * spot.row) + down));
+    const Floats columns = across(spot, right);
+    const float row = float(2 * spot.row) + down;
+    cast.begin(directions(scene_.eye, scene_.lens, columns, row));
     each_target(shown, [&](const detail::Target& target, int row)
                            GE_LAMBDA { cast.meet(target, scene_.eye.at, row); });
     if constexpr (kHasHills)
       cast.meet(View::hills(w_).grid, scene_.eye.at, count_,
                 [&](int32_t x, int32_t y) GE_LAMBDA { return View::height(w_, x, y); });
+    if constexpr (kHasMesh) cast.meet(bundle(cast, columns, row), View::mesh(w_), count_);
+  }
+  GE_FN Bundle bundle(const Casting& cast, const Floats& columns, float row) const {
+    const Eye& eye = scene_.eye;
+    return bundle_of(eye.at, eye.right, eye.up, eye.forward, slopes_of(scene_.lens, columns),
+                     spread(scene_.lens.to_top(row)), cast.inverse);
   }
   static GE_FN Floats across(const Spot& spot, float right) {
     return lane_numbers() * 2.0f + (float(2 * spot.column) + right);
@@ -501,7 +533,35 @@ class Drawing {
       canvas_.put_depths(spot.row, spot.column, select(seen, cast.distance, spread(0.0f)),
                          spot.count);
     if (canvas_.wants(kSegments))
-      canvas_.put_segments(spot.row, spot.column, cast.number + 1.0f, spot.count);
+      canvas_.put_segments(spot.row, spot.column, segments_of(cast), spot.count);
+  }
+  GE_FN Floats segments_of(const Casting& cast) const {
+    if constexpr (kHasMesh) {
+      const Floats parts = each_lane(
+          cast.number, cast.number, cast.number >= float(count_),
+          [&](int32_t number, int32_t) GE_LAMBDA { return View::paint(w_, number - count_).part; });
+      return min(cast.number, spread(float(count_))) + 1.0f + parts;
+    }
+    return cast.number + 1.0f;
+  }
+  /// Triangle by triangle: most packs meet few.
+  GE_FN void paint_mesh(const Casting& cast, detail::Surface& surface) const {
+    const Mesh mesh = View::mesh(w_);
+    auto left = cast.number >= float(count_);
+    GE_NO_UNROLL
+    for (int k = 0; k < kPack && any_of(left); ++k) {
+      const auto here = both(left, cast.number == lane(cast.number, k));
+      if (!any_of(here)) continue;
+      const int32_t triangle = to_int(lane(cast.number, k)) - count_;
+      const Paint paint = View::paint(w_, triangle);
+      const Vecs weights = weights_in(mesh.triangles[triangle], cast.bundle);
+      const Vec3 a = colour_of(paint.a), b = colour_of(paint.b), c = colour_of(paint.c);
+      const auto mixed = [&](float of_a, float of_b, float of_c) GE_LAMBDA {
+        return weights.x * of_a + weights.y * of_b + weights.z * of_c;
+      };
+      surface.paint({mixed(a.x, b.x, c.x), mixed(a.y, b.y, c.y), mixed(a.z, b.z, c.z)}, here);
+      left = both(left, is_not(here));
+    }
   }
   GE_FN Vecs colours_of(const Casting& cast, const Shown& shown) const {
     detail::Surface surface;
@@ -525,6 +585,7 @@ class Drawing {
         if (any_of(here)) show(target, here);
       });
     }
+    if constexpr (kHasMesh) paint_mesh(cast, surface);
     if constexpr (kHasHills) {
       const auto here = cast.number == float(count_);
       if (any_of(here))

@@ -42,10 +42,13 @@ struct Lens {
   GE_FN float to_top(float halves) const { return (float(rows) - halves) * slope; }
 };
 
+GE_FN Floats slopes_of(const Lens& lens, const Floats& across) {
+  return (across - float(lens.columns)) * lens.slope;
+}
 /// Directions along which depths are multiples: their part along the axis of sight is 1.
 GE_FN Vecs directions(const Eye& eye, const Lens& lens, const Floats& across, float down) {
   const Vec3 row = eye.forward + eye.up * lens.to_top(down);
-  const Floats slopes = (across - float(lens.columns)) * lens.slope;
+  const Floats slopes = slopes_of(lens, across);
   return {slopes * eye.right.x + row.x, slopes * eye.right.y + row.y, slopes * eye.right.z + row.z};
 }
 
