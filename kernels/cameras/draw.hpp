@@ -14,6 +14,7 @@
 //     static GE_FN int height(const W& w, int x, int y); // and the cells of each
 //     static GE_FN Mesh mesh(const W& w);                // or a triangle mesh behind all solids,
 //     static GE_FN Paint paint(const W& w, int k);       // and how each triangle looks
+//     static GE_FN Floats depth(const W& w, const Floats& metres);  // if depths are not in metres
 //     static constexpr int kTurns = 2;                   // where many boxes are turned about z by
 //     static GE_FN Turn turn(int k);                     // one of few angles: these
 //   };
@@ -25,6 +26,7 @@
 #pragma once
 
 #include "cameras/light.hpp"
+#include "cameras/patterns.hpp"
 #include "cameras/settings.hpp"
 #include "cameras/tiles.hpp"
 #include "geometry/height_field.hpp"
@@ -46,11 +48,11 @@ struct Hills {
   uint32_t colour;  // as of a solid
 };
 /// How a triangle of a mesh looks: colours of its corners, which fade into each other and are as
-/// they are, whatever the light; and its part, which segmentations number from that of the last
-/// solid on.
+/// they are, whatever the light; its part, which segmentations number from that of the last solid
+/// on; and a pattern (patterns.hpp).
 struct Paint {
   uint32_t a, b, c;
-  int32_t part;
+  int32_t part, pattern = kPlain;
 };
 /// Rows of a bar: one of 72.
 GE_FN int bar_rows(int rows) {
@@ -529,9 +531,11 @@ class Drawing {
   }
   GE_FN void put_others(const Casting& cast, const Spot& spot) const {
     const auto seen = cast.number >= 0.0f;
-    if (canvas_.wants(kDepths))
-      canvas_.put_depths(spot.row, spot.column, select(seen, cast.distance, spread(0.0f)),
-                         spot.count);
+    if (canvas_.wants(kDepths)) {
+      Floats depths = select(seen, cast.distance, spread(0.0f));
+      if constexpr (requires { View::depth(w_, depths); }) depths = View::depth(w_, depths);
+      canvas_.put_depths(spot.row, spot.column, depths, spot.count);
+    }
     if (canvas_.wants(kSegments))
       canvas_.put_segments(spot.row, spot.column, segments_of(cast), spot.count);
   }
@@ -554,12 +558,20 @@ class Drawing {
       if (!any_of(here)) continue;
       const int32_t triangle = to_int(lane(cast.number, k)) - count_;
       const Paint paint = View::paint(w_, triangle);
-      const Vecs weights = weights_in(mesh.triangles[triangle], cast.bundle);
+      const Triangle& met = mesh.triangles[triangle];
+      const Vecs weights = weights_in(met, cast.bundle);
       const Vec3 a = colour_of(paint.a), b = colour_of(paint.b), c = colour_of(paint.c);
       const auto mixed = [&](float of_a, float of_b, float of_c) GE_LAMBDA {
         return weights.x * of_a + weights.y * of_b + weights.z * of_c;
       };
-      surface.paint({mixed(a.x, b.x, c.x), mixed(a.y, b.y, c.y), mixed(a.z, b.z, c.z)}, here);
+      Vecs colours = {mixed(a.x, b.x, c.x), mixed(a.y, b.y, c.y), mixed(a.z, b.z, c.z)};
+      if (paint.pattern != kPlain) {
+        const Vec3 corner = vec(met.a);
+        const Vec3 normal = cross(vec(met.b) - corner, vec(met.c) - corner);
+        const Vecs at = cast.direction * cast.distance + all_lanes<Floats>(scene_.eye.at);
+        colours = colours * kept_colour(paint.pattern, at, normal);
+      }
+      surface.paint(colours, here);
       left = both(left, is_not(here));
     }
   }
