@@ -185,6 +185,9 @@ class Simulator:
     def copy_worlds(
         self, source: Sequence[int], destination: Sequence[int], reseed: bool
     ) -> None: ...
+    def assets(self) -> dict[str, np.ndarray]:
+        """Return copies of the arrays that all worlds share, by name."""
+
     def get_column(self, name: str) -> np.ndarray:
         """Return a copy, (worlds, rows, ...)."""
 

@@ -51,6 +51,14 @@ class WorldStates(VaryingParameters):
         values: np.ndarray[Any, Any] = self._native.get_column(column)
         return values
 
+    def assets(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Return copies of the arrays that all worlds share and no rule writes, by name.
+
+        Levels, maps, houses: numbers, or rows whose fields have names. {} where there are none.
+        """
+        found: dict[str, np.ndarray[Any, Any]] = self._native.assets()
+        return found
+
     def set(self, column: str, values: object, worlds: Sequence[int] | None = None) -> None:
         """Write a column of all worlds or of `worlds`, or nothing of it.
 

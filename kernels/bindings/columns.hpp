@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "bindings/actions.hpp"
 #include "bindings/options.hpp"
 #include "bindings/outputs.hpp"
+#include "engine/simulator/assets.hpp"
 #include "engine/simulator/records.hpp"
 
 namespace ge::python {
@@ -62,6 +64,30 @@ inline void put_column(Simulator& simulator, const std::string& name, const py::
                                   ", got " + py::str(values.dtype()).cast<std::string>() + " " +
                                   shape_of(values));
   ge::set_column(simulator, column, values.data(), list);
+}
+
+/// A copy of one array of the assets: of numbers, or of rows whose fields have names.
+inline py::array asset_of(const AssetArray& array) {
+  const std::vector<FieldInfo>& fields = array.fields;
+  py::list names, formats, offsets;
+  for (const FieldInfo& field : fields) {
+    names.append(field.name);
+    formats.append(py::make_tuple(dtype_of(field.type), py::tuple(py::cast(field.shape))));
+    offsets.append(field.offset);
+  }
+  const bool is_plain = fields.size() == 1 && fields.front().name.empty();
+  const py::dtype type = is_plain ? dtype_of(fields.front().type)
+                                  : py::dtype(names, formats, offsets, array.element_bytes);
+  py::array out(type, std::vector<py::ssize_t>{array.count});
+  std::memcpy(out.mutable_data(), array.memory.get(), size_t(array.bytes()));
+  return out;
+}
+inline py::dict assets_of(Simulator& simulator) {
+  py::dict out;
+  if (simulator.assets() != nullptr)
+    for (const AssetArray& array : simulator.assets()->arrays())
+      out[py::str(array.name)] = asset_of(array);
+  return out;
 }
 
 inline void put_parameters(Simulator& simulator, const py::dict& changes,

@@ -146,6 +146,7 @@ void add_simulator(py::module_& m) {
       .def("write_records", kMethod<&put_records>)
       .def("copy_worlds", kMethod<&copy_worlds>)
       .def("get_column", kMethod<&column_of>)
+      .def("assets", kMethod<&assets_of>)
       .def("set_column", kMethod<&put_column>)
       .def("set_parameters", kMethod<&put_parameters>)
       .def("faults", &NativeSimulator::faults)

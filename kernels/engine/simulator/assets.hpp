@@ -33,6 +33,7 @@ class AssetShelf {
   AssetShelf(std::vector<AssetArray> arrays, bool has_files);
 
   int64_t bytes() const { return bytes_; }
+  const std::vector<AssetArray>& arrays() const { return arrays_; }
   /// Hash of names, types and contents: the same on every machine.
   const std::string& hash() const { return hash_; }
   /// Whether some part came from a file, so that the parameters do not determine all assets.

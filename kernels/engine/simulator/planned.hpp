@@ -116,7 +116,7 @@ class PlannedSimulator : public Machine {
   GE_COLD void take_request(const ResetRequest& request) {
     const FloatMode standard;
     this->check_request(request);
-    shared_.options = resolve_options<S>(request.options, plan_.params_);
+    shared_.options = resolve_options<S>(request.options, plan_.params_, plan_.assets_);
     shared_.shows_only = false;
     shared_.step_mask = nullptr;
     shared_.reset_mask = request.mask;

@@ -157,7 +157,8 @@ GE_COLD held_of<S> held(const typename S::Params& params, const std::vector<std:
 }
 
 // The user's options of a reset and the kernels' options: the same struct, or ResetSettings (which
-// may hold texts) that S::resolve_options(settings, params) turns into Options, on the host.
+// may hold texts) that S::resolve_options(settings, params) turns into Options, on the host; with
+// assets as a third argument where they say what is possible.
 template <class S>
 struct ResetSettingsOf {
   using type = typename OptionsOf<S>::type;
@@ -168,10 +169,13 @@ struct ResetSettingsOf<S> {
   using type = typename S::ResetSettings;
 };
 template <class S>
-GE_COLD typename OptionsOf<S>::type resolve_options(const Values& values,
-                                                    const typename S::Params& params) {
+GE_COLD typename OptionsOf<S>::type resolve_options(
+    const Values& values, const typename S::Params& params,
+    [[maybe_unused]] const typename AssetsOf<S>::type& assets) {
   const auto settings = from_values<typename ResetSettingsOf<S>::type>(values, "reset option");
-  if constexpr (requires { typename S::ResetSettings; })
+  if constexpr (requires { S::resolve_options(settings, params, assets); })
+    return S::resolve_options(settings, params, assets);
+  else if constexpr (requires { typename S::ResetSettings; })
     return S::resolve_options(settings, params);
   else
     return settings;
