@@ -25,6 +25,7 @@ _LIBRARY = (
     "spatial",
     "pictures",
     "cameras",
+    "houses",
     "learning",
 )  # folders of sources that are compiled once per engine
 _HOST_ALONE = ("engine/cpu/machine.cpp", "engine/cpu/stage_clock.cpp", "learning/host.cpp")

@@ -18,6 +18,7 @@ _SHIPPED = (
     "geometry",
     "pictures",
     "cameras",
+    "houses",
     "voxel",
     "views",
     "web",

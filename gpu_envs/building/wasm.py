@@ -22,7 +22,7 @@ MEMORY = 1 << 30  # bytes that a module may have at most
 VERSION = "0.17.1"  # of zig, as the extra `wasm` pins it
 
 # Folders and files of its own sources.
-_FOLDERS = ("engine", "geometry", "physics", "spatial", "pictures", "cameras", "web")
+_FOLDERS = ("engine", "geometry", "physics", "spatial", "pictures", "cameras", "houses", "web")
 _LEFT_OUT = ("cuda", "checking")
 _NO_LIBRARIES = "modules.cpp"  # opens shared libraries
 # What zig leaves out of its C++ library for this machine, among the sources that it brings.

@@ -1,7 +1,7 @@
 # What tests link: the static library ge_engine (everything that is not a template) and the objects of each environment,
 # with the flags of the package's own modules.
 
-file(GLOB_RECURSE GE_ENGINE_SOURCES CONFIGURE_DEPENDS engine/*.cpp geometry/*.cpp physics/*.cpp spatial/*.cpp pictures/*.cpp cameras/*.cpp learning/*.cpp)
+file(GLOB_RECURSE GE_ENGINE_SOURCES CONFIGURE_DEPENDS engine/*.cpp geometry/*.cpp physics/*.cpp spatial/*.cpp pictures/*.cpp cameras/*.cpp houses/*.cpp learning/*.cpp)
 list(FILTER GE_ENGINE_SOURCES EXCLUDE REGEX "engine/(cuda|web)/")
 
 # ge_objects(<name> <level> <effort> <sources...>): objects that a program links if it names them.
