@@ -64,6 +64,11 @@ _COMMANDS = {
         "Draw an episode into a file; `render ID -h` lists the options.",
         "gpu_envs.commands.render",
     ),
+    "mesh": _Command(
+        "write a house as a mesh for other programs",
+        "Write a mesh that all worlds share into a file; `mesh ID -h` lists the options.",
+        "gpu_envs.commands.mesh",
+    ),
     "train": _Command(
         "train agents by PPO",
         "Train agents; `train ID -h` lists the options, with the ID's defaults.",
