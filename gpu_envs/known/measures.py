@@ -26,6 +26,7 @@ _TESTS: Data = {
     "slow": bool,
     "few": bool,
     "alike": bool,
+    "brief": bool,
     **dict.fromkeys(("varied", "small", "alone", "crowd"), _VALUES),
     "variants": [_VALUES],
     "cases": [_VALUES],

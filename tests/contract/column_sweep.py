@@ -90,10 +90,13 @@ class Sweep:
         return seen, self._records()
 
     def _others(self, outputs: Any) -> bytes:
-        arrays = (getattr(outputs, name, None) for name in outputs._fields)
-        return b"".join(
-            np.asarray(array)[OTHERS].tobytes() for array in arrays if array is not None
+        written = (output for output in outputs if output is not None)
+        arrays = (
+            array
+            for output in written
+            for array in (output.values() if isinstance(output, dict) else (output,))
         )
+        return b"".join(np.asarray(array)[OTHERS].tobytes() for array in arrays)
 
     def _look(self) -> None:
         """What people see of the world that is touched: it has to end."""

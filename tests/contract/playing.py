@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,44 @@ def legal(numbers: np.ndarray, infos: dict[str, Any]) -> np.ndarray:
 def address(array: Any) -> int:
     """Where an array of any library begins."""
     return array.data_ptr() if hasattr(array, "data_ptr") else array.__array_interface__["data"][0]
+
+
+def layers(observation: Any) -> dict[str, Any]:
+    """Arrays of an observation, or Boxes of its space, by name; one alone has the name ""."""
+    return dict(observation) if isinstance(observation, Mapping) else {"": observation}
+
+
+def of_each(observation: Any, change: Callable[[Any], Any]) -> Any:
+    """Change an array, or each array of a dict."""
+    if isinstance(observation, Mapping):
+        return {name: change(layer) for name, layer in observation.items()}
+    return change(observation)
+
+
+def rows_of(observation: Any, rows: Any) -> Any:
+    """Rows of an array of any library, or of each array of a dict."""
+    return of_each(observation, lambda layer: np.asarray(layer[rows]))
+
+
+def by_row(observation: Any) -> Any:
+    """An observation of a simulator, (worlds, agents, ...), with a row per agent."""
+    return of_each(observation, lambda layer: layer.reshape(-1, *layer.shape[2:]))
+
+
+def same(left: Any, right: Any, *, equal_nan: bool = False) -> bool:
+    """Whether arrays of any library, or dicts of them, are equal."""
+    ours, theirs = layers(left), layers(right)
+    return ours.keys() == theirs.keys() and all(
+        np.array_equal(np.asarray(ours[name]), np.asarray(theirs[name]), equal_nan=equal_nan)
+        for name in ours
+    )
+
+
+def flat_bytes(observation: Any) -> bytes:
+    """All bytes of an array of any library, or of a dict of them with their names."""
+    return b"".join(
+        name.encode() + np.asarray(layer).tobytes() for name, layer in layers(observation).items()
+    )
 
 
 def leaves(infos: Any) -> list[Any]:

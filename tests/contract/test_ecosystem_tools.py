@@ -36,11 +36,21 @@ wrappers_of_1_4 = pytest.mark.skipif(
 
 
 def _exported(env: Any) -> list[Any]:
-    """Arrays of a step; for the parts of the reward, which are slices, the array they share."""
+    """Arrays of a step; for what is slices, parts of rewards and measures, the array they share."""
     actions = sampled(env, 1)[0]
     *parts, infos = env.step(actions)
+    shared = []
     if infos.pop("reward_parts", None) is not None:
-        parts.append(env.simulator.step_arrays(actions, True).reward_parts)
+        shared.append("reward_parts")
+    names = [field.name for field in env.simulator.measure_fields]
+    for infos_of in (infos, infos.get("final_info", {})):
+        for name in names:
+            infos_of.pop(name, None)
+    if names:
+        shared.append("measures")
+    if shared:
+        arrays = env.simulator.step_arrays(actions, True)
+        parts += [getattr(arrays, name) for name in shared]
     return [leaf for part in (*parts, infos) for leaf in leaves(part)]
 
 

@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from tests.contract.playing import drawn, every_environment, every_mode, short
+from tests.contract.playing import (
+    drawn,
+    every_environment,
+    every_mode,
+    flat_bytes,
+    rows_of,
+    short,
+)
 
 FIRST, COUNT = 70, 3
 WORLDS = 21  # a whole block of the CPU's, and some more
@@ -21,9 +28,12 @@ STEPS = 60
 
 def _starts(outputs: gpu_envs.Outputs) -> list[bytes]:
     """Return all that each world shows at the beginning of an episode."""
-    rows = [getattr(outputs, name) for name in ("obs", "action_mask", "state")]
-    arrays = [np.asarray(row) for row in rows if row is not None and not isinstance(row, dict)]
-    return [b"".join(array[world].tobytes() for array in arrays) for world in range(len(arrays[0]))]
+    shown = (outputs.obs, outputs.action_mask, outputs.state)
+    begun = [output for output in shown if output is not None]
+    return [
+        b"".join(flat_bytes(rows_of(output, world)) for output in begun)
+        for world in range(len(outputs.reward))
+    ]
 
 
 def _levels(make_simulator: Any, name: str, **more: Any) -> list[bytes]:

@@ -16,6 +16,7 @@ import pytest
 
 import gpu_envs
 from gpu_envs.known.measures import sizes
+from tests.contract.playing import by_row, same
 
 DESCRIPTIONS = gpu_envs.environments()
 NAMES = [name for name, description in DESCRIPTIONS.items() if description["agents"] != "1"]
@@ -61,16 +62,12 @@ def _draw(simulator: gpu_envs.Simulator, mask: Any, step: int) -> np.ndarray:
     return np.random.default_rng(step).integers(0, space.nvec, shape)
 
 
-def _by_row(actions: np.ndarray) -> np.ndarray:
-    return actions.reshape(-1, *actions.shape[2:])
-
-
 def _play(env: gpu_envs.VectorEnv, steps: int = STEPS) -> list[tuple[Any, dict[str, Any]]]:
     """Observations and infos of legal random actions, those of the reset first."""
     obs, infos = env.reset(seed=3)
     seen = [(obs, infos)]
     for step in range(steps):
-        actions = _by_row(_draw(env.simulator, infos.get("action_mask"), step))
+        actions = by_row(_draw(env.simulator, infos.get("action_mask"), step))
         obs, *_, infos = env.step(actions)
         seen.append((obs, infos))
     env.check()  # which an illegal action fails
@@ -111,7 +108,7 @@ def test_infos_are_those_that_the_description_promises(make, name, arrays) -> No
 def test_libraries_agree_on_every_info(make, name, arrays) -> None:
     expected, found = _play(make(name)), _play(make(name, arrays=arrays))
     for (left_obs, left), (right_obs, right) in zip(expected, found, strict=True):
-        assert np.array_equal(left_obs, np.asarray(right_obs))
+        assert same(left_obs, right_obs)
         assert left.keys() == right.keys()
         for key in ("action_mask", "agent_active", "state"):
             if key in left:
@@ -129,9 +126,9 @@ def test_results_are_the_simulators_outputs_by_row(make, name) -> None:
     pairs = [(env.reset(seed=3), simulator.reset(seed=3))]
     for step in range(10):
         actions = _draw(env.simulator, pairs[-1][1].action_mask, step)
-        pairs.append((env.step(_by_row(actions)), simulator.step(actions)))
+        pairs.append((env.step(by_row(actions)), simulator.step(actions)))
     for (obs, *flags, infos), outputs in pairs:
-        assert np.array_equal(obs, _by_row(outputs.obs))
+        assert same(obs, by_row(outputs.obs))
         for key, flag in zip(("reward", "terminated", "truncated"), flags, strict=False):
             assert np.array_equal(flag, getattr(outputs, key).ravel()), key
         for key in ("action_mask", "agent_active"):
@@ -157,7 +154,7 @@ def test_a_state_and_a_mask_depend_on_their_world_alone(make, name) -> None:
         if "action_mask" in infos:
             assert np.array_equal(infos["action_mask"][place], single["action_mask"])
         assert np.array_equal(infos["agent_active"][place], single["agent_active"])
-        actions = _by_row(_draw(batch.simulator, infos.get("action_mask"), step))
+        actions = by_row(_draw(batch.simulator, infos.get("action_mask"), step))
         infos, single = batch.step(actions)[4], alone.step(actions[place])[4]
 
 

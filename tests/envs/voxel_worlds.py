@@ -179,13 +179,22 @@ def check_boxes_stand_apart(simulator: Simulator) -> None:
 class Pair:
     """A simulator to which bad things are done, and one to which nothing is."""
 
-    def __init__(self, game: str, options: dict[str, Any]) -> None:
+    def __init__(
+        self, game: str, options: dict[str, Any], heads: tuple[int, ...] = HEAD_SIZES
+    ) -> None:
+        self.name, self.heads = game, heads
         made = [Simulator(game, 2, device="cpu", **options) for _ in range(2)]
         self.tried, self.plain = made
-        self.idle = np.zeros((2, self.tried.agents_per_world, len(HEADS)), int)
+        self.idle = self.actions(np.zeros(len(heads), int))
         for simulator in (self.tried, self.plain):
             simulator.reset(seed=3)
             simulator.step(self.idle)
+
+    def actions(self, each: Array) -> Array:
+        """Return actions of all agents; without an axis of words where there is one word."""
+        shape = (2, self.tried.agents_per_world, len(self.heads))
+        actions = np.broadcast_to(each, shape)
+        return actions if len(self.heads) > 1 else actions[..., 0]
 
     def refuses(self, what: Callable[[Simulator], Any], error: Any, message: str) -> None:
         with pytest.raises(error, match=message):
@@ -197,7 +206,8 @@ class Pair:
         assert self.tried.save() == self.plain.save()
         random = np.random.default_rng(1)
         for _ in range(35):
-            actions = random_actions(random, *self.idle.shape[:2])
+            shape = (2, self.tried.agents_per_world, len(self.heads))
+            actions = self.actions(random.integers(0, self.heads, shape))
             first, second = self.tried.step(actions), self.plain.step(actions)
             for name in ("obs", "reward", "terminated", "final_obs", "state"):
                 assert getattr(first, name).tobytes() == getattr(second, name).tobytes()
