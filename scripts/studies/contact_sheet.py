@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws 30 worlds as agents see them and from outside.
 
-Usage: scripts/studies/contact_sheet.py ID --out FOLDER
+Usage: scripts/studies/contact_sheet.py ID --out FOLDER [--resolution 72x128] [--size 90x160]
 
 For an environment whose observations are pictures. Writes ID-eyes.png and, where it describes a
 scene, ID-outside.png: what to look at for holes, wrong colours, agents in walls.
@@ -26,7 +26,7 @@ from gpu_envs.known import registration  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
 
 ACROSS, DOWN = 6, 5
-SIZE = (90, 160)  # of a view from outside
+SIZE = "90x160"  # of a view from outside
 SETTLES = 15  # steps until everything has fallen that falls
 
 
@@ -36,12 +36,15 @@ def sheet(shown: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
     return np.concatenate(rows)
 
 
-def sheets(name: str, seed: int, **parameters: Any) -> dict[str, np.ndarray[Any, Any]]:
+def sheets(
+    name: str, seed: int, size: tuple[int, ...], **parameters: Any
+) -> dict[str, np.ndarray[Any, Any]]:
     """Return the sheets of an environment by what they show."""
     if not registration.find(name).get("pictures"):
         raise SystemExit(f"error: observations of {name} are no pictures")
     worlds = ACROSS * DOWN
-    simulator = Simulator(name, worlds, device="cpu", channels="last", **parameters)
+    colours = {"observation": "rgb", "channels": "last"}
+    simulator = Simulator(name, worlds, device="cpu", **colours, **parameters)
     simulator.reset(seed=seed)
     heads = simulator.single_action_space.shape
     rest = np.zeros((worlds, simulator.agents_per_world, *heads), np.int32)
@@ -49,7 +52,7 @@ def sheets(name: str, seed: int, **parameters: Any) -> dict[str, np.ndarray[Any,
         seen = simulator.step(rest).obs
     found = {"eyes": sheet([np.asarray(seen)[world, 0] for world in range(worlds)])}
     if simulator.instance["scene"]:
-        found["outside"] = sheet([simulator.render(world, size=SIZE) for world in range(worlds)])
+        found["outside"] = sheet([simulator.render(world, size=size) for world in range(worlds)])
     simulator.close()
     return found
 
@@ -60,11 +63,15 @@ def main() -> int:
     parser.add_argument("id", metavar="ID", help="such as ObstaclesEasy-v0")
     parser.add_argument("--out", type=Path, default=Path(), help="folder to write to")
     parser.add_argument("--seed", type=int, default=7, help="of the worlds")
+    add = parser.add_argument
+    add("--resolution", metavar="RxC", help="of what agents see (default: the environment's)")
+    add("--size", default=SIZE, metavar="RxC", help=f"of a view from outside (default {SIZE})")
     given = parser.parse_args()
     try:
         name = registration.find(given.id)["id"]
         given.out.mkdir(parents=True, exist_ok=True)
-        found = sheets(name, given.seed)
+        own = {"resolution": given.resolution} if given.resolution else {}
+        found = sheets(name, given.seed, tuple(map(int, given.size.split("x"))), **own)
     except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
