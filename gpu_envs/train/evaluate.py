@@ -46,7 +46,8 @@ def play(
         is_sampled: Draw actions, instead of taking the likeliest.
         first: Number of the first world, as in `worlds.for_evaluation`.
         watch: Called with the reward of each row, step by step; 0 once its episode is over. Its
-            `note`, if it has one, is called with the objectives of rows whose episode ends.
+            `note`, if it has one, is called with the infos of a step, and the rows whose episode
+            ends in it.
         until: Time of `time.perf_counter` after which `OutOfTime` is raised, at the next look.
 
     Returns:
@@ -71,8 +72,8 @@ def play(
         if watch is not None:
             watch(reward.where(waiting, 0))
         over = waiting & infos["_episode_stats"]
-        if note is not None and "true_objective" in infos:
-            note(infos["true_objective"], over)
+        if note is not None:
+            note(infos, over)
         returns = torch.where(over, infos["episode_stats"]["r"], returns)
         lengths = torch.where(over, infos["episode_stats"]["l"], lengths)
         waiting &= ~over

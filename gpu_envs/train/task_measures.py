@@ -20,6 +20,8 @@ from gpu_envs.train.config import Config
 
 Facts = Mapping[str, Any]
 
+OBJECTIVE = "true_objective"
+
 
 @dataclass(frozen=True)
 class Played:
@@ -30,15 +32,16 @@ class Played:
     rewarded: Tensor  # steps with a reward
     positive: Tensor  # of them
     penalised: Tensor  # of them, those with the penalty
-    objective: Tensor  # the environment's own objective
+    last: Tensor  # what the environment says where an episode ends
 
 
-MEASURES: dict[str, Callable[[Played], Tensor]] = {  # of each world
+# For each world. Any other name is one of the environment's own measures of an episode's end.
+MEASURES: dict[str, Callable[[Played], Tensor]] = {
     "return": lambda played: played.returns.sum(1),
     "mean return": lambda played: played.returns.mean(1),
     "reward per step": lambda played: (played.returns / played.lengths).mean(1),
     "share of positive rewards": lambda played: played.positive.sum(1) / played.rewarded.sum(1),
-    "objective": lambda played: played.objective.mean(1),
+    "objective": lambda played: played.last.mean(1),
     "share penalised": lambda played: (played.penalised > 0).double().mean(1),
 }
 
@@ -47,12 +50,14 @@ class Signs:
     """Counts steps of each row: with a reward, with a positive one, with the game's penalty.
 
     A penalty is added to the other reward, and only that other one counts as rewarded or positive.
-    Also keeps the objectives that an environment writes at the end of an episode.
+    Also keeps one of the infos that an environment writes at the end of an episode.
     """
 
-    def __init__(self, rows: int, penalty: float, device: str = "cpu") -> None:
+    def __init__(
+        self, rows: int, penalty: float, device: str = "cpu", info: str = OBJECTIVE
+    ) -> None:
         self.penalty, self.counts = penalty, torch.zeros(3, rows, device=torch.device(device))
-        self.objective = torch.zeros(rows, device=self.counts.device)
+        self.info, self.last = info, torch.zeros(rows, device=self.counts.device)
 
     def __call__(self, reward: Tensor) -> None:
         """Take the rewards of one step."""
@@ -60,9 +65,10 @@ class Signs:
         other = reward.where(~is_penalised, reward + self.penalty)
         self.counts += torch.stack([other != 0, other > 0, is_penalised])
 
-    def note(self, objective: Tensor, over: Tensor) -> None:
-        """Take the objectives of rows whose episode ends in this step."""
-        self.objective = self.objective.where(~over, objective)
+    def note(self, infos: Mapping[str, Any], over: Tensor) -> None:
+        """Take the info of rows whose episode ends in this step."""
+        if self.info in infos:
+            self.last = self.last.where(~over, infos[self.info].flatten())
 
 
 class Measure:
@@ -79,14 +85,17 @@ class Measure:
 
     def signs(self, worlds: int, device: str) -> Signs:
         """Return what watches the rewards of new episodes."""
-        return Signs(worlds * self.agents, self.facts.get("penalty", math.inf), device)
+        measure = self.facts["measure"]
+        info = OBJECTIVE if measure in MEASURES else measure
+        return Signs(worlds * self.agents, self.facts.get("penalty", math.inf), device, info)
 
     def of(self, returns: Tensor, lengths: Tensor, signs: Signs) -> Tensor:
         """Return the measure of each world."""
-        objective = signs.objective.view(-1, self.agents)
-        parts = (returns, lengths, *signs.counts.view(3, -1, self.agents), objective)
+        last = signs.last.view(-1, self.agents)
+        parts = (returns, lengths, *signs.counts.view(3, -1, self.agents), last)
         played = Played(*(part[:, self.members] for part in parts))
-        found: Tensor = MEASURES[self.facts["measure"]](played) / self.facts.get("per", 1)
+        measured = MEASURES.get(self.facts["measure"], MEASURES["objective"])
+        found: Tensor = measured(played) / self.facts.get("per", 1)
         return found
 
 
@@ -107,10 +116,10 @@ class Watch:
         for _, signs in self.pairs:
             signs(reward)
 
-    def note(self, objective: Tensor, over: Tensor) -> None:
-        """Take the objectives of rows whose episode ends in this step."""
+    def note(self, infos: Mapping[str, Any], over: Tensor) -> None:
+        """Take the infos of rows whose episode ends in this step."""
         for _, signs in self.pairs:
-            signs.note(objective, over)
+            signs.note(infos, over)
 
     def found(self, returns: Tensor, lengths: Tensor) -> dict[str, Tensor]:
         """Return each measure by its words, for each world."""

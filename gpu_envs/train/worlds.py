@@ -14,7 +14,7 @@ from gpu_envs import errors
 from gpu_envs.core import options
 from gpu_envs.core.mixed import MixedSimulator
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.faces.infos import infos_of
+from gpu_envs.faces.infos import infos_of, parts_by_name
 from gpu_envs.known import fields, suites
 from gpu_envs.known.outputs import FINAL_LAYERS, LAYERS, OUTPUTS, Outputs
 from gpu_envs.policies.layered import Layered
@@ -74,6 +74,8 @@ class Worlds:
         infos = self._shown(results, self._infos.always + self._infos.of_ends)
         infos["episode_stats"] = {"r": results.episode_return, "l": results.episode_length}
         infos["_episode_stats"] = results.ended
+        if infos.pop("measures", None) is not None:
+            infos |= parts_by_name(results.measures, self.simulator.measure_fields)
         flags = results.terminated, results.truncated
         return self._seen(results), results.reward, *flags, infos
 

@@ -45,7 +45,7 @@ def test_rewards_are_positive_once_their_penalty_is_added_back() -> None:
     assert rewarded.tolist() == [3, 3, 3]
     assert positive.tolist() == [2, 1, 2] and penalised.tolist() == [1, 2, 0]
     counts = [part[None] for part in signs.counts]
-    found = Played(signs.counts, signs.counts, *counts, signs.objective[None])
+    found = Played(signs.counts, signs.counts, *counts, signs.last[None])
     assert MEASURES["share of positive rewards"](found).tolist() == pytest.approx([5 / 9])
     assert MEASURES["share penalised"](found).tolist() == pytest.approx([2 / 3])
 
@@ -53,10 +53,19 @@ def test_rewards_are_positive_once_their_penalty_is_added_back() -> None:
 def test_an_objective_is_that_of_the_step_in_which_an_episode_ends() -> None:
     signs = Signs(4, 1)
     for objective, over in (([1.0, 0, 0, 0], [1, 0, 0, 0]), ([0, 0.5, 1, 1], [0, 1, 1, 0])):
-        signs.note(t.tensor(objective), t.tensor(over, dtype=t.bool))
-    assert signs.objective.tolist() == [1, 0.5, 1, 0]
+        infos = {"true_objective": t.tensor(objective), "spl": t.full((4,), 0.25)}
+        signs.note(infos, t.tensor(over, dtype=t.bool))
+    assert signs.last.tolist() == [1, 0.5, 1, 0]
     measure = Measure({"what": "solved", "measure": "objective"}, ["one", "two"])
     assert measure.of(t.zeros(2, 2), t.ones(2, 2), signs).tolist() == [0.75, 0.5]
+
+
+def test_a_measure_of_the_environment_is_an_info_of_its_name() -> None:
+    measure = Measure({"what": "SPL", "measure": "spl"}, ["one", "two"])
+    signs = measure.signs(2, "cpu")
+    signs.note({"spl": t.tensor([0.5, 1, 0, 1]), "success": t.ones(4)}, t.tensor([1, 0, 1, 1]) > 0)
+    signs.note({"success": t.ones(4)}, t.tensor([1, 1, 1, 1]) > 0)
+    assert measure.of(t.zeros(2, 2), t.ones(2, 2), signs).tolist() == [0.25, 0.5]
 
 
 def test_a_measure_is_of_its_role_and_divided() -> None:
@@ -77,7 +86,8 @@ def test_every_measure_is_known_and_has_its_role_and_parameters(name: str) -> No
     config = make(name)
     env = for_evaluation(config, "cpu", 1)
     assert [measure.facts for measure in own(config, env.agent_names)] == described
-    assert all(facts["measure"] in MEASURES for facts in described)
+    known = {*MEASURES, *(field["name"] for field in environments()[name].get("measures", ()))}
+    assert all(facts["measure"] in known for facts in described)
     assert len({facts["what"] for facts in described}) == len(described)
     env.close()
 
