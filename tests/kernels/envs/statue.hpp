@@ -31,7 +31,7 @@ struct Settings : cameras::Settings {
     return std::tuple_cat(
         fields(field("visitors", &Settings::visitors, "in a world").within(1, kMostVisitors),
                field("boxes", &Settings::boxes, "in a world").within(0, kMostBoxes),
-               field("detail", &Settings::detail, "of the stone").within(0, 5),
+               field("detail", &Settings::detail, "of the stone").within(0, 9),
                field("two_sided", &Settings::two_sided, "triangles are seen from both sides")),
         cameras::picture_fields<Settings>());
   }
