@@ -115,6 +115,7 @@ def glb(mesh: Mesh) -> bytes:
         ]
         attributes = {"POSITION": 2 * k, "COLOR_0": 2 * k + 1}
         primitives.append({"attributes": attributes, "material": k, "mode": 4})
+    view = {"buffer": 0, "target": 34962}  # of vertices
     text = {
         "asset": {"version": "2.0", "generator": "gpu_envs"},
         "extensionsUsed": ["KHR_materials_unlit"],
@@ -132,13 +133,8 @@ def glb(mesh: Mesh) -> bytes:
         ],
         "accessors": accessors,
         "bufferViews": [
-            {"buffer": 0, "byteOffset": 0, "byteLength": corners.nbytes, "target": 34962},
-            {
-                "buffer": 0,
-                "byteOffset": corners.nbytes,
-                "byteLength": wide.nbytes,
-                "target": 34962,
-            },
+            {"byteOffset": 0, "byteLength": corners.nbytes, "byteStride": 12, **view},
+            {"byteOffset": corners.nbytes, "byteLength": wide.nbytes, "byteStride": 8, **view},
         ],
         "buffers": [{"byteLength": len(blob)}],
     }

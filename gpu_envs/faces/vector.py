@@ -4,7 +4,7 @@
 everything it returns has that many. Every info key `k` has its mask `_k`, except `action_mask`,
 `agent_active`, `reward_parts` and `state`, which are valid everywhere (`state` has one row per
 world). With `infos="rows"` every entry is one array with a row per row, for tools that know nothing
-else.
+else; last observations of several layers stay a dict of such arrays.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ class VectorEnv(States, attributes.Guarded, _Base):
         return self._rows
 
     def _by_row(self, infos: Infos) -> Infos:
-        """Flatten infos: no nested dictionaries, and a row of each world's values per agent."""
+        """Flatten infos: no infos within infos, and a row of each world's values per agent."""
         flat = {name: info for name, info in infos.items() if name not in _NESTED}
         for name in self._repeated:
             if (array := infos.get(name)) is not None:

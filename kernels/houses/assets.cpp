@@ -19,7 +19,7 @@ struct Made {
   GroundData ground;
   int32_t thing_count, wall_count;
 };
-Made made_house(const Knobs& knobs, uint64_t seed) {
+Made made_house(const Knobs& knobs, uint64_t seed) try {
   Made made;
   made.house = make_house(knobs, seed);
   const std::vector<Rect> things = made.house.things();
@@ -27,6 +27,11 @@ Made made_house(const Knobs& knobs, uint64_t seed) {
   made.wall_count = int32_t(walls_of(made.house.shell).size());
   made.ground = make_ground(made.house.shell, things);
   return made;
+} catch (const Error& problem) {
+  throw Error(problem.kind(), "house " + std::to_string(uint32_t(seed)) +
+                                  " of its split: " + problem.what() +
+                                  "; ask for fewer rooms (rooms_high=) or less furniture "
+                                  "(clutter_high=), or begin behind it (first_house=)");
 }
 
 using MadePtr = std::shared_ptr<const Made>;

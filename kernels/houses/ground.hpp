@@ -54,8 +54,9 @@ struct Corner {
   }
 };
 
-/// A corner that floor ends in: the places that are farthest from others are such. From `first` on,
-/// up to those of the next, are the corners that one may bend at on the way here.
+/// A place where the floor ends: its inner corners, and points along its edges, no more than half a
+/// metre apart. What is farthest from somewhere is near one of them. From `first` on, up to those of
+/// the next, are the corners that one may bend at on the way here.
 struct End {
   float x, y;
   int32_t first;

@@ -31,6 +31,8 @@ bool meet_at_a_corner(const Rect& a, const Rect& b) {
          barely_meet(min(a.high_y, b.high_y), max(a.low_y, b.low_y));
 }
 
+constexpr float kEdgeStep = 0.5f;  // at most, between ends along an edge of the floor [m]
+
 /// Squares of the lists, for the extent of a house.
 struct Squares {
   float low_x, low_y;
@@ -114,10 +116,38 @@ class Maker {
         if (open == 3) made_.corners.push_back({at_x, at_y, side_x, side_y});
         if (open == 1) made_.ends.push_back({at_x, at_y, 0});
       }
+    add_ends_along_edges();
     if (made_.corners.size() > size_t(kMostCorners))
       throw Error(Fault::value, "a house has " + std::to_string(made_.corners.size()) +
                                     " corners to walk around, at most " +
                                     std::to_string(kMostCorners) + " are possible");
+  }
+
+  /// Where two ways around meet, the middle of a wall may be farthest from somewhere.
+  void add_ends_along_edges() {
+    const auto add = [&](bool along_x, float line, float from, float to) {
+      const int parts = int((to - from) / kEdgeStep) + 1;
+      for (int k = 1; k < parts; ++k) {
+        const float at = from + (to - from) * float(k) / float(parts);
+        made_.ends.push_back({along_x ? at : line, along_x ? line : at, 0});
+      }
+    };
+    for (const bool along_x : {true, false}) {
+      const std::vector<float>&across = along_x ? floor_.ys : floor_.xs,
+            &along = along_x ? floor_.xs : floor_.ys;
+      const auto open = [&](int k, int line) {
+        return along_x ? floor_.at(k, line) : floor_.at(line, k);
+      };
+      for (int line = 0; line < int(across.size()); ++line) {
+        int begin = -1, side = 0;  // of an edge: -1 the floor lies below it, 1 above, 0: none
+        for (int k = 0; k < int(along.size()); ++k) {
+          const int now = int(open(k, line)) - int(open(k, line - 1));
+          if (now == side) continue;
+          if (side != 0) add(along_x, across[size_t(line)], along[size_t(begin)], along[size_t(k)]);
+          begin = k, side = now;
+        }
+      }
+    }
   }
 
   /// Whether one block hides all of a square from a point: what is behind a convex thing is convex,

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float kDoorHeight = 2.0625f, kWideHeight = 2.25f;  // [m]
 
-/// The ceilings of houses: most are low, some are high, none above 4 m. The square of a uniform
+/// The ceilings of houses: most are low, some are high, none above 4 m. The cube of a uniform
 /// number stands for a beta distribution with a long tail.
 float ceiling_of(uint64_t seed) {
   Dice dice(seed, Name("ceiling").hash());

@@ -30,15 +30,18 @@ BAD_VALUES: list[tuple[dict[str, Any], str]] = [
     ({"rooms_high": 13}, "parameter 'rooms_high' must be in 1 to 12, got 13"),
     ({"rooms_low": 9}, "rooms_low=9 is above rooms_high=2"),
     ({"clutter_low": -0.1}, "parameter 'clutter_low' must be in 0 to 0.5, got -0.1"),
-    ({"clutter_low": 0.4}, "clutter_low is above clutter_high"),
+    ({"clutter_low": 0.45}, "clutter_low=0.45 is above clutter_high=0.35"),
     ({"clutter_high": 0.6}, "parameter 'clutter_high' must be in 0 to 0.5, got 0.6"),
     ({"clutter_high": NAN}, "parameter 'clutter_high' must be a number, got nan"),
     ({"door_low": 0.7}, "parameter 'door_low' must be in 0.8 to 1.2, got 0.7"),
-    ({"door_low": 1.15}, "door_low is above door_high"),
+    ({"door_low": 1.15}, "door_low=1.15 is above door_high=1.1"),
     ({"door_high": 1.3}, "parameter 'door_high' must be in 0.8 to 1.2, got 1.3"),
     ({"door_high": INFINITE}, "parameter 'door_high' must be in 0.8 to 1.2, got inf"),
     ({"depth_limit": -1.0}, "parameter 'depth_limit' must be in 0 to 100, got -1"),
     ({"depth_limit": 101.0}, "parameter 'depth_limit' must be in 0 to 100, got 101"),
+    ({"depth_limit": 0.001}, "depth_limit must be 0, or at least 0.01"),
+    ({"hfov": 170.0}, "hfov and resolution: the picture reaches farther to a side than 83 degrees"),
+    ({"resolution": "200x1"}, "hfov and resolution: the picture reaches farther to a side"),
     ({"normalize_depth": True}, "normalize_depth needs a depth_limit above 0"),
     ({"observation": "deep"}, "parameter 'observation' must be 'rgb', 'depth', 'segmentation', 'n"),
     ({"observation": ""}, "parameter 'observation' must be"),
@@ -151,6 +154,9 @@ BAD_COLUMNS: list[tuple[str, Any, str]] = [
     ("task.start_x", NAN, "'task.start_x' must be finite"),
     ("walker.x", INFINITE, "'walker.x' must be finite"),
     ("walker.yaw", NAN, "'walker.yaw' must be finite"),
+    ("walker.yaw", 7.0, "walker.yaw must be from -6.28"),
+    ("walker.x", 10001.0, "walker.x must be from -10000 to 10000, got 10001"),
+    ("task.start_yaw", -7.0, "task.start_yaw must be from -6.28"),
     ("walker.stopped", 2, "walker.stopped must be from 0 to 1, got 2"),
     ("walker.way", 1, "unknown column of .* 'walker.way'"),
     ("field.metres", 1, "unknown column of .* 'field.metres'"),
@@ -185,21 +191,31 @@ def test_worlds_go_on_whatever_their_columns_hold(make_simulator, game: str) -> 
     options = {**SMALL, "observation": "rgb+depth+segmentation+numbers", "resolution": "4x6"}
     worlds = 16
     simulator = make_simulator(game, worlds, **options)
+    fresh = make_simulator(game, worlds, **options)
     simulator.reset(seed=1)
+    bounds = {
+        column["name"]: (column["low"], column["high"])
+        for column in simulator.instance["columns"]
+        if column["name"].split(".")[0] in ("walker", "task", "field", "cells", "trail")
+    }
     random = np.random.default_rng(5)
     for round_ in range(60):
-        for column in ("walker.x", "walker.y", "walker.yaw", "task.start_x", "task.start_yaw"):
-            scale = 10.0 ** random.integers(-3, 38)
-            simulator.set(column, (random.random((worlds, 1)) - 0.5) * scale)
-        simulator.set("task.house", random.integers(0, 4096, (worlds, 1)))
-        if game == FLEE:
-            simulator.set("task.end", random.integers(0, 1 << 31, (worlds, 1)))
+        for column, (low, high) in bounds.items():
+            shape = simulator.get(column).shape
+            least, most = (-3e38 if low is None else low), (3e38 if high is None else high)
+            ends = random.choice([least, most, 0.0 if least <= 0 else least], shape)
+            inner = np.clip(random.normal(0, 10, shape), least, most)
+            values = np.where(random.random(shape) < 0.5, ends, inner)
+            simulator.set(column, values.astype(simulator.get(column).dtype))
         for _ in range(3):
-            results = simulator.step(random.integers(1, 4, (worlds, 1)))
-        assert np.asarray(results.obs["rgb"]).shape[0] == worlds
+            results = simulator.step(random.integers(0, 4, (worlds, 1)))
+            for layer in (*results.obs.values(), results.reward, results.state, results.measures):
+                assert np.isfinite(np.asarray(layer)).all()
+        assert all(len(simulator.text(world, -1)) > 50 for world in range(2))
+        simulator.render(0, size=(20, 30))
+        fresh.load(simulator.save())  # what rules have written is within its bounds
         if round_ % 20 == 19:
             simulator.reset(seed=round_)
     simulator.reset(seed=9)
-    fresh = make_simulator(game, worlds, **options)
     fresh.reset(seed=9)
     assert simulator.save() == fresh.save()

@@ -71,6 +71,13 @@ def test_episodes_are_as_long_and_as_straight_as_habitat_draws_them(make_simulat
     assert got[0] < 0.1 * np.mean(before, axis=0)[0]  # straight ones are rare
 
 
+def test_no_episode_is_longer_than_it_may_be(make_simulator) -> None:
+    options = {"house_count": 8, "observation": "numbers", "rooms_low": 12, "rooms_high": 12}
+    drawn = episodes(make_simulator(POINT_GOAL, 4096, **options), range(12))
+    assert ((drawn["walk"] >= 1) & (drawn["walk"] <= 30)).all()
+    assert drawn["walk"].max() > 20
+
+
 def run(simulator: Simulator, steps: int, worlds: Any) -> list[bytes]:
     """Return what some worlds have shown and hold, each step."""
     random = np.random.default_rng(4)

@@ -58,6 +58,13 @@ def test_written_files_have_the_same_triangles(
         for one in scene.geometry.values()
         if hasattr(one.visual, "material")
     }
+    colours = np.concatenate(
+        [one.visual.vertex_attributes["color"][:, :3] for one in scene.geometry.values()]
+    )
+    shares = np.sort(mesh.colours.reshape(-1, 3) / 255.0, axis=0)
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    scale = 65535 if colours.max() > 1 else 1
+    assert np.abs(np.sort(colours / scale, axis=0) - linear).max() < 1e-4
     parts = set(mesh.parts.tolist())
     assert len(scene.geometry) == len(parts)
     assert names <= {f"part_{part}" for part in parts}

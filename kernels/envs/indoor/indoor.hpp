@@ -46,11 +46,15 @@ constexpr auto house_fields() {
           .named("train", "validation", "test"),
       field("rooms_low", &S::rooms_low, "fewest rooms of a house").within(1, hs::kMostRooms),
       field("rooms_high", &S::rooms_high, "most rooms of a house").within(1, hs::kMostRooms),
-      field("clutter_low", &S::clutter_low, "least share of the floor that furniture covers")
+      field("clutter_low", &S::clutter_low,
+            "least share of the floor that furniture covers, as far as it fits")
           .within(0, 0.5),
-      field("clutter_high", &S::clutter_high, "greatest share of the floor that furniture covers")
+      field("clutter_high", &S::clutter_high,
+            "greatest share of the floor that furniture covers, as far as it fits")
           .within(0, 0.5),
-      field("door_low", &S::door_low, "least width of doors").in("m").within(0.8, 1.2),
+      field("door_low", &S::door_low, "least width of doors, where the wall is long enough")
+          .in("m")
+          .within(0.8, 1.2),
       field("door_high", &S::door_high, "greatest width of doors").in("m").within(0.8, 1.2),
       field("depth_limit", &S::depth_limit, "greatest depth of pictures; 0: no limit")
           .in("m")
@@ -69,7 +73,13 @@ struct HouseParams {
 inline HouseParams params_of(HouseSettings& s, int numbers) {
   const bool limited = s.depth_limit > 0.0f;
   if (s.normalize_depth && !limited) refuse("normalize_depth needs a depth_limit above 0");
-  return {cameras::picture_of(s, numbers), limited ? s.depth_limit : cameras::kFar,
+  if (limited && s.depth_limit < 0.01f) refuse("depth_limit must be 0, or at least 0.01");
+  const cameras::Picture picture = cameras::picture_of(s, numbers);
+  // What bodies may be near to must not be nearer than what cameras see.
+  constexpr float kSteepest = 9.0f;
+  if (picture.slope * float(max(picture.form.rows, picture.form.columns)) > kSteepest)
+    refuse("hfov and resolution: the picture reaches farther to a side than 83 degrees");
+  return {picture, limited ? s.depth_limit : cameras::kFar,
           s.normalize_depth ? 1.0f / s.depth_limit : 1.0f, s.house_count};
 }
 inline hs::Range houses_of(const HouseSettings& s) {
@@ -79,8 +89,16 @@ inline hs::Range houses_of(const HouseSettings& s) {
   if (s.first_house + s.house_count > kSplitHouses)
     refuse("house_count=" + std::to_string(s.house_count) + " from first_house=" +
            std::to_string(s.first_house) + " on: a split has " + std::to_string(kSplitHouses));
-  if (s.clutter_low > s.clutter_high) refuse("clutter_low is above clutter_high");
-  if (s.door_low > s.door_high) refuse("door_low is above door_high");
+  const auto short_text = [](float x) {
+    return shortest(double(int(double(x) * 1e4 + 0.5)) / 1e4);
+  };
+  const auto in_order = [&](const char* what, float low, float high) {
+    if (low > high)
+      refuse(std::string(what) + "_low=" + short_text(low) + " is above " + what +
+             "_high=" + short_text(high));
+  };
+  in_order("clutter", s.clutter_low, s.clutter_high);
+  in_order("door", s.door_low, s.door_high);
   return {{s.rooms_low, s.rooms_high, s.clutter_low, s.clutter_high, s.door_low, s.door_high},
           s.split,
           s.first_house,
@@ -170,12 +188,25 @@ std::string act_key(const P&, int k) {
   constexpr const char* kKeys[kActs] = {"space", "up", "left", "right"};
   return kKeys[k];
 }
+/// Places, headings and lengths have bounds, so that whatever is set stays a number.
+inline constexpr float kFarOff = 10000.0f;  // [m]
+template <class T>
+constexpr auto place_field(const char* name, float T::* of, const char* doc) {
+  return field(name, of, doc).in("m").within(-kFarOff, kFarOff);
+}
+template <class T>
+constexpr auto yaw_field(const char* name, float T::* of, const char* doc) {
+  return field(name, of, doc).in("rad").within(-kTwoPi, kTwoPi);
+}
+template <class T>
+constexpr auto length_field(const char* name, float T::* of, const char* doc) {
+  return field(name, of, doc).in("m").within(0, hs::kUnreachable);
+}
 struct Body {
   float x, y, yaw;
   static constexpr auto describe() {
-    return fields(
-        field("x", &Body::x, "place").in("m"), field("y", &Body::y, "place").in("m"),
-        field("yaw", &Body::yaw, "heading; 0 looks along +y, grows to the left").in("rad"));
+    return fields(place_field("x", &Body::x, "place"), place_field("y", &Body::y, "place"),
+                  yaw_field("yaw", &Body::yaw, "heading; 0 looks along +y, grows to the left"));
   }
   GE_FN hs::Point point() const { return {x, y}; }
 };
@@ -184,7 +215,7 @@ inline constexpr int kTrailStep = 4, kTrail = 125;
 struct Print {
   float x, y;
   static constexpr auto describe() {
-    return fields(field("x", &Print::x, "place").in("m"), field("y", &Print::y, "place").in("m"));
+    return fields(place_field("x", &Print::x, "place"), place_field("y", &Print::y, "place"));
   }
 };
 struct Trail : Fixed<kTrail, Print> {
@@ -197,9 +228,9 @@ struct Site {
   static constexpr auto describe() {
     return fields(field("house", &Site::house, "number of the house among those of the simulator")
                       .within(0, hs::kMostHouses - 1),
-                  field("start_x", &Site::start_x, "where the agent began").in("m"),
-                  field("start_y", &Site::start_y, "where the agent began").in("m"),
-                  field("start_yaw", &Site::start_yaw, "how it stood then").in("rad"));
+                  place_field("start_x", &Site::start_x, "where the agent began"),
+                  place_field("start_y", &Site::start_y, "where the agent began"),
+                  yaw_field("start_yaw", &Site::start_yaw, "how it stood then"));
   }
   GE_FN hs::Point start() const { return {start_x, start_y}; }
 };
@@ -207,7 +238,7 @@ struct Site {
 struct Far {
   float metres;
   static constexpr auto describe() {
-    return fields(field("metres", &Far::metres, "shortest walk from this corner").in("m"));
+    return fields(length_field("metres", &Far::metres, "shortest walk from this corner"));
   }
 };
 struct Field : Fixed<hs::kMostCorners, Far> {
@@ -226,25 +257,30 @@ GE_FN hs::Ground ground_of(const W& w) {
   return hs::ground_of(w.assets(), house_of(w));
 }
 
-/// The shortest walk from a corner to a point.
-GE_FN float far_of_corner(const hs::Ground& ground, int corner, hs::Point to) {
-  float best = hs::kUnreachable;
-  hs::each_bend(ground, to, [&](int bend, float rest) GE_LAMBDA {
-    const float length = ground.distances[corner * ground.corner_count + bend] + rest;
-    if (length < best && hs::is_free(ground, to, ground.corners[bend].point())) best = length;
-  });
-  return best;
+/// The shortest walk from a point over a corner that it sees; rest(corner): from there on. Corners
+/// are looked at in the order of lengths, since most often the first one is seen.
+template <class Rest>
+GE_FN float walk_over_corners(const hs::Ground& ground, hs::Point from, const Rest& rest) {
+  float length = -1.0f;
+  int corner = -1;
+  for (;;) {
+    float next_length = hs::kUnreachable;
+    int next = -1;
+    hs::each_bend(ground, from, [&](int other, float first) GE_LAMBDA {
+      const float over = first + rest(other);
+      const bool is_left = (over > length) | ((over == length) & (other > corner));
+      if (is_left & (over < next_length)) next_length = over, next = other;
+    });
+    if (next < 0) return hs::kUnreachable;
+    if (hs::is_free(ground, from, ground.corners[next].point())) return next_length;
+    length = next_length, corner = next;
+  }
 }
 /// The shortest walk between two points; rest(corner): from a corner to the second.
 template <class Rest>
 GE_FN float walk_over(const hs::Ground& ground, hs::Point from, hs::Point to, const Rest& rest) {
   if (hs::is_free(ground, from, to)) return hs::distance(from, to);
-  float best = hs::kUnreachable;
-  hs::each_bend(ground, from, [&](int corner, float first) GE_LAMBDA {
-    const float length = first + rest(corner);
-    if (length < best && hs::is_free(ground, from, ground.corners[corner].point())) best = length;
-  });
-  return best;
+  return walk_over_corners(ground, from, rest);
 }
 /// The point that this walk leads to first: of corners on it, the farthest that is seen.
 template <class Rest>
@@ -305,7 +341,7 @@ GE_FN float act(const W& w, const Act& act, Body& body) {
     sincos_bounded(body.yaw, sine, cosine);
     const hs::Point before = body.point();
     const hs::Point now = hs::moved(ground_of(w), before, -sine * kStep, cosine * kStep);
-    body.x = now.x, body.y = now.y;
+    body.x = min(max(now.x, -kFarOff), kFarOff), body.y = min(max(now.y, -kFarOff), kFarOff);
     return hs::distance(before, now);
   }
   const float turn = act.way == 2 ? kTurn : act.way == 3 ? -kTurn : 0.0f;
@@ -356,7 +392,9 @@ GE_FN void trace(const W& w, Rows<Walker, Body> bodies, Rows<Trail, Print> print
 template <class W>
 GE_FN float field_of_corner(const W& w, int corner, hs::Point to) {
   const hs::Ground ground = ground_of(w);
-  return corner < ground.corner_count ? far_of_corner(ground, corner, to) : 0.0f;
+  if (corner >= ground.corner_count) return 0.0f;
+  const float* const row = ground.distances + corner * ground.corner_count;
+  return walk_over_corners(ground, to, [&](int other) GE_LAMBDA { return row[other]; });
 }
 
 /// Steps of an episode; 0: no limit. BPS counts from 1.
@@ -372,7 +410,7 @@ GE_FN bool is_late(const W& w) {
 }
 GE_FN void end_at(bool late, int stopped, Ending& ending) {
   ending.terminated = stopped != 0 ? 1u : 0u;
-  ending.truncated = (stopped == 0) & late ? 1u : 0u;
+  ending.truncated = late ? 1u : 0u;
 }
 
 /// Share of an episode's steps that is left.

@@ -61,7 +61,8 @@ class Map {
       const Print print = get<Trail, Print>(w, k);
       trail.push_back({print.x, print.y});
     }
-    trail.push_back(body.point());
+    // Longer walks are not kept: the line ends where they went on.
+    if (int(w.step()) < kTrailStep * (kTrail + 1)) trail.push_back(body.point());
     lines(trail, palette::kBlue, 0.9f, 2.0f);
   }
 

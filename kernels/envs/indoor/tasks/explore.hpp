@@ -33,7 +33,7 @@ struct Settings : HouseSettings, Varied {
   static constexpr auto describe() {
     return std::tuple_cat(
         house_fields<Settings>(),
-        fields(field("bps_compatible", &Settings::bps_compatible, "as in BPS: 499 steps"),
+        fields(field("bps_compatible", &Settings::bps_compatible, "as in BPS: at most 499 steps"),
                field("cell_reward", &Settings::cell_reward, "reward for each new cell")
                    .within(-1000, 1000)),
         cameras::picture_fields<Settings>());
@@ -138,7 +138,7 @@ GE_FN void mark(const W& w, const Site& site, Rows<Walker, Body> bodies, Rows<Wa
   const bool is_new = (word & cell) == 0;
   cells.set(bit / 32, {word | cell});
   Trip trip = trips.get(0);
-  trip.cells += is_new ? 1 : 0;
+  trip.cells = min(trip.cells + (is_new ? 1 : 0), kAcross * kAcross);
   trips.set(0, trip);
   rewards.set(0, {is_new ? w.varied().cell_reward : 0.0f});
 }

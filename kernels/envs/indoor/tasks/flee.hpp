@@ -25,7 +25,7 @@ struct Settings : HouseSettings {
   static constexpr auto describe() {
     return std::tuple_cat(
         house_fields<Settings>(),
-        fields(field("bps_compatible", &Settings::bps_compatible, "as in BPS: 499 steps")),
+        fields(field("bps_compatible", &Settings::bps_compatible, "as in BPS: at most 499 steps")),
         cameras::picture_fields<Settings>());
   }
 };
@@ -47,20 +47,20 @@ struct Trip {
   float away;
   int32_t stopped;
   static constexpr auto describe() {
-    return fields(field("away", &Trip::away, "shortest walk back to the start").in("m"),
+    return fields(length_field("away", &Trip::away, "shortest walk back to the start"),
                   field("stopped", &Trip::stopped, "1: the agent has stopped").within(0, 1));
   }
 };
 struct Walker : Agents<1, Body, Trip, Act> {
   static constexpr const char* name = "walker";
 };
-/// The end of the floor that is farthest from the start.
+/// The end of the floor (houses/ground.hpp) that is farthest from the start.
 struct Farthest {
   int32_t end;
   float walk;
   static constexpr auto describe() {
     return fields(field("end", &Farthest::end, "its number").within(0, INT32_MAX),
-                  field("walk", &Farthest::walk, "shortest walk there from the start").in("m"));
+                  length_field("walk", &Farthest::walk, "shortest walk there from the start"));
   }
 };
 struct Task : Single<Site, Farthest> {
@@ -139,7 +139,8 @@ struct Measures {
   static constexpr auto describe() {
     return fields(
         field("distance_fled", &Measures::away, "shortest walk back to the start").in("m"),
-        field("farthest", &Measures::farthest, "longest walk from the start to an end of the floor")
+        field("farthest", &Measures::farthest,
+              "longest walk from the start to an edge of the floor, less half a metre at most")
             .in("m"));
   }
   static GE_FN Measures of(const W& w, int) {

@@ -32,20 +32,21 @@ struct Settings : HouseSettings, Varied {
   static constexpr auto describe() {
     return std::tuple_cat(
         house_fields<Settings>(),
-        fields(field("success_distance", &Settings::success_distance,
-                     "how near to the goal counts as there")
-                   .in("m")
-                   .within(0.01, 10),
-               field("bps_compatible", &Settings::bps_compatible,
-                     "as in BPS: 499 steps, and an agent that is there as time runs out has "
-                     "succeeded without a word"),
-               field("step_reward", &Settings::step_reward, "reward for each step")
-                   .within(-1000, 1000),
-               field("success_reward", &Settings::success_reward, "times SPL, at the end")
-                   .within(-1000, 1000),
-               field("progress_reward", &Settings::progress_reward,
-                     "for each metre that the agent came nearer")
-                   .within(-1000, 1000)),
+        fields(
+            field("success_distance", &Settings::success_distance,
+                  "how near to the goal counts as there")
+                .in("m")
+                .within(0.01, 10),
+            field("bps_compatible", &Settings::bps_compatible,
+                  "as in BPS: at most 499 steps, and an agent that is there as time runs out has "
+                  "succeeded without a word"),
+            field("step_reward", &Settings::step_reward, "reward for each step")
+                .within(-1000, 1000),
+            field("success_reward", &Settings::success_reward, "times SPL, at the end")
+                .within(-1000, 1000),
+            field("progress_reward", &Settings::progress_reward,
+                  "for each metre that the agent came nearer")
+                .within(-1000, 1000)),
         cameras::picture_fields<Settings>());
   }
 };
@@ -70,8 +71,8 @@ struct Params : HouseParams {
 struct Goal {
   float x, y, walk;
   static constexpr auto describe() {
-    return fields(field("x", &Goal::x, "place").in("m"), field("y", &Goal::y, "place").in("m"),
-                  field("walk", &Goal::walk, "shortest walk there from the start").in("m"));
+    return fields(place_field("x", &Goal::x, "place"), place_field("y", &Goal::y, "place"),
+                  length_field("walk", &Goal::walk, "shortest walk there from the start"));
   }
   GE_FN hs::Point point() const { return {x, y}; }
 };
@@ -79,8 +80,8 @@ struct Trip {
   float walked, left;
   int32_t stopped;
   static constexpr auto describe() {
-    return fields(field("walked", &Trip::walked, "metres walked").in("m"),
-                  field("left", &Trip::left, "shortest walk to the goal from here").in("m"),
+    return fields(length_field("walked", &Trip::walked, "metres walked"),
+                  length_field("left", &Trip::left, "shortest walk to the goal from here"),
                   field("stopped", &Trip::stopped, "1: the agent has stopped").within(0, 1));
   }
 };
@@ -142,7 +143,7 @@ GE_FN void choose_start(const W& w, Site& site, Goal& goal, Rows<Walker, Body> b
   const hs::Ground ground = ground_of(w);
   hs::Point start = goal.point();
   float walk = 0.0f;
-  bool found = w.options().has_start != 0;
+  bool found = w.options().has_start != 0, fitted = false;
   if (found) {
     start = w.options().start();
     walk = walk_between(w, ground, start, goal.point());
@@ -155,7 +156,8 @@ GE_FN void choose_start(const W& w, Site& site, Goal& goal, Rows<Walker, Body> b
     const bool fits = far >= kNearest && far <= kFarthest;
     found = fits && is_kept(far, hs::distance(at, goal.point()), d.uniform(3));
     // What fits but for the ratio is better than what does not.
-    if (found || (fits && walk < kNearest) || k == 0) start = at, walk = far;
+    if (found || (fits && !fitted) || k == 0) start = at, walk = far;
+    fitted = fitted || fits;
   }
   const float yaw = begun_yaw(w);
   site.start_x = start.x, site.start_y = start.y, site.start_yaw = yaw;
@@ -173,7 +175,7 @@ struct Outcome {
 GE_FN Outcome outcome_of(const W& w, const Goal& goal, const Trip& trip) {
   const bool there = trip.left < w.params().success_distance;
   const bool said = (trip.stopped != 0) | (w.params().bps_compatible != 0);
-  const float share = goal.walk / max(max(goal.walk, trip.walked), 1e-6f);
+  const float share = trip.walked <= goal.walk ? 1.0f : goal.walk / trip.walked;
   const float near = max(0.0f, 1.0f - trip.left / max(goal.walk, 1e-6f));
   const bool success = there && said;
   return {success, success ? share : 0.0f, near * share};
@@ -182,7 +184,7 @@ GE_FN void play(const W& w, Body& body, Trip& trip, Reward& reward, Ending& endi
                 const Act& chosen) {
   const float before = trip.left;
   const float walked = act(w, chosen, body);
-  trip.walked += walked;
+  trip.walked = min(trip.walked + walked, hs::kUnreachable);
   if (chosen.way == 1)
     trip.left = walk_between(w, ground_of(w), body.point(), get<Goal>(w).point());
   trip.stopped = chosen.way == 0 ? 1 : 0;
