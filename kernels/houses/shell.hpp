@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "houses/plan.hpp"
+#include "houses/floor_plan.hpp"
 
 namespace ge::houses {
 

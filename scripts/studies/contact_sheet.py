@@ -26,7 +26,7 @@ from gpu_envs.known import registration  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
 
 ACROSS, DOWN = 6, 5
-SIZE = "90x160"  # of a view from outside
+SIZE = (90, 160)  # of a view from outside
 SETTLES = 15  # steps until everything has fallen that falls
 
 
@@ -37,7 +37,7 @@ def sheet(shown: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
 
 
 def sheets(
-    name: str, seed: int, size: tuple[int, ...], **parameters: Any
+    name: str, seed: int, size: tuple[int, ...] = SIZE, **parameters: Any
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Return the sheets of an environment by what they show."""
     if not registration.find(name).get("pictures"):
@@ -65,7 +65,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=7, help="of the worlds")
     add = parser.add_argument
     add("--resolution", metavar="RxC", help="of what agents see (default: the environment's)")
-    add("--size", default=SIZE, metavar="RxC", help=f"of a view from outside (default {SIZE})")
+    usual = "x".join(map(str, SIZE))
+    add("--size", default=usual, metavar="RxC", help=f"of a view from outside (default {usual})")
     given = parser.parse_args()
     try:
         name = registration.find(given.id)["id"]

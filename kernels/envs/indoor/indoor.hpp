@@ -5,7 +5,7 @@
 #include "cameras/draw.hpp"
 #include "engine/described/text_lines.hpp"
 #include "engine/environment.hpp"
-#include "houses/assets.hpp"
+#include "houses/house_assets.hpp"
 
 namespace gpu_envs::envs::indoor {
 

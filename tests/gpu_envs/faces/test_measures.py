@@ -84,6 +84,33 @@ def test_agents_by_name_have_theirs(gallery) -> None:
     env.close()
 
 
+def test_last_numbers_are_those_of_a_world_that_goes_on(gallery, make_simulator) -> None:
+    options: dict[str, Any] = {"visitors": 2, "device": "cpu", **SIZE}
+    same = make_simulator("Gallery-v0", WORLDS, autoreset_mode="SameStep", **options)
+    other = make_simulator("Gallery-v0", WORLDS, autoreset_mode="Disabled", **options)
+    same.reset(seed=5), other.reset(seed=5)
+    ended = np.zeros((WORLDS, 2), bool)
+    for step in range(20):
+        actions = same.sample_actions(seed=step)
+        first, second = same.step(actions), other.step(actions)
+        ended |= np.asarray(first.ended)
+        if ended.any():
+            break
+    now = np.asarray(first.ended)
+    assert now.any()
+    assert np.array_equal(first.final_obs["gaze"][now], second.obs["gaze"][now])
+    assert np.array_equal(first.final_obs["steps"][now], second.obs["steps"][now])
+    assert not np.array_equal(first.obs["steps"][now], second.obs["steps"][now])
+    saved = same.save()
+    copy = make_simulator("Gallery-v0", WORLDS, autoreset_mode="SameStep", **options)
+    copy.load(saved)
+    seen, wanted = copy.observe().obs, same.observe().obs
+    assert all(np.array_equal(seen[name], wanted[name]) for name in wanted)
+
+
+# The fixture `troupe` takes the place of `gallery` from here on.
+
+
 @pytest.mark.parametrize("arrays", ["numpy", "torch"])
 def test_a_role_that_names_none_has_none(troupe, make_simulator, arrays: str) -> None:
     simulator = make_simulator("Troupe-v0", WORLDS, device="cpu", arrays=arrays, absence=0.0)
@@ -121,27 +148,3 @@ def test_padded_agents_have_the_row_of_measures(troupe, make_vec) -> None:
     alone.reset(seed=1)
     infos = alone.step(alone.action_space.sample())[4]
     assert infos["jokes_told"].shape == infos["_stayed"].shape == (WORLDS,)
-
-
-def test_last_numbers_are_those_of_a_world_that_goes_on(gallery, make_simulator) -> None:
-    options: dict[str, Any] = {"visitors": 2, "device": "cpu", **SIZE}
-    same = make_simulator("Gallery-v0", WORLDS, autoreset_mode="SameStep", **options)
-    other = make_simulator("Gallery-v0", WORLDS, autoreset_mode="Disabled", **options)
-    same.reset(seed=5), other.reset(seed=5)
-    ended = np.zeros((WORLDS, 2), bool)
-    for step in range(20):
-        actions = same.sample_actions(seed=step)
-        first, second = same.step(actions), other.step(actions)
-        ended |= np.asarray(first.ended)
-        if ended.any():
-            break
-    now = np.asarray(first.ended)
-    assert now.any()
-    assert np.array_equal(first.final_obs["gaze"][now], second.obs["gaze"][now])
-    assert np.array_equal(first.final_obs["steps"][now], second.obs["steps"][now])
-    assert not np.array_equal(first.obs["steps"][now], second.obs["steps"][now])
-    saved = same.save()
-    copy = make_simulator("Gallery-v0", WORLDS, autoreset_mode="SameStep", **options)
-    copy.load(saved)
-    seen, wanted = copy.observe().obs, same.observe().obs
-    assert all(np.array_equal(seen[name], wanted[name]) for name in wanted)

@@ -58,7 +58,7 @@ def test_find_suggests_the_closest_id() -> None:
 
 
 def test_an_unknown_id_lists_all() -> None:
-    with pytest.raises(ValueError, match=r"unknown environment 'Nobody' .*Micro-v0"):
+    with pytest.raises(ValueError, match=r"unknown environment 'Nobody' .*CartPole-v0.* more"):
         registration.find("Nobody")
 
 

@@ -89,7 +89,11 @@ def test_shapes_are_those_of_the_environments_rows(name: str) -> None:
     simulator = Simulator(name, 2, device="cpu")
     for role in simulator.roles:
         shape, space = RowShape.of(simulator, role.kind), role.observation_space
-        assert sum(shape.sizes) == math.prod(space.shape or ())
+        layers = space.values() if isinstance(space, spaces.Dict) else [space]
+        assert sum(shape.sizes) == sum(math.prod(layer.shape or ()) for layer in layers)
+        if isinstance(space, spaces.Dict):
+            assert shape.divisor == 1.0  # each layer has a scale of its own
+            continue
         is_byte = space.dtype == "uint8"
         pixels = is_byte and int(space.high.max()) == 255  # type: ignore[attr-defined]
         assert shape.divisor == (255.0 if pixels else 1.0)

@@ -1,5 +1,5 @@
-// See assets.hpp.
-#include "houses/assets.hpp"
+// See house_assets.hpp.
+#include "houses/house_assets.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
-// See plan.hpp. Rooms grow from single squares, as in growth-based floor plans (Lopes and others
+// See floor_plan.hpp. Rooms grow from single squares, as in growth-based floor plans (Lopes and others
 // 2010): first rectangles, then whatever is left joins a neighbour.
-#include "houses/plan.hpp"
+#include "houses/floor_plan.hpp"
 
 #include <algorithm>
 #include <array>
