@@ -60,7 +60,8 @@ GE_FN Floats kept_colour(int32_t pattern, const Floats& u, const Floats& v) {
       return spread(1.0f);
   }
 }
-/// The same at a point of a plane with this normal, which lies nearest to one of the axes' planes.
+/// How much of its colour a surface keeps at a point of space. Its normal chooses the two axes that
+/// the pattern lies along.
 GE_FN Floats kept_colour(int32_t pattern, const Vecs& at, Vec3 normal) {
   const float x = abs(normal.x), y = abs(normal.y), z = abs(normal.z);
   const bool lies = (z >= x) & (z >= y), faces_x = x >= y;

@@ -39,7 +39,7 @@ class Carpenter {
   void box(float x0, float y0, float z0, float x1, float y1, float z1, Slot slot) {
     add(kBoxPart, x0, y0, z0, x1, y1, z1, slot);
   }
-  /// As wide as the piece.
+  /// Adds a box that is as wide as the whole piece of furniture.
   void slab(float y0, float z0, float y1, float z1, Slot slot) {
     box(0, y0, z0, wide_, y1, z1, slot);
   }

@@ -132,7 +132,8 @@ class Map {
   Piece agent_;
 };
 
-/// The same as text. `goal`: where to, as far as there is such a place; `more`: behind the agent's.
+/// A house from above as text. `goal`: where the agent is to go, null if nowhere; `more`: what the
+/// line of the agent says at its end.
 template <class W>
 std::string house_text(const W& w, const Body& body, const hs::Point* goal,
                        const std::string& more) {
