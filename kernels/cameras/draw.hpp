@@ -110,6 +110,11 @@ GE_FN Target target_of(const Solid& solid, const Eye& eye) {
   return {p, (p.at - p.half) - eye.at, (p.at + p.half) - eye.at, solid.colour, along ? 0 : -1};
 }
 
+/// What takes the place of rays as a mesh wants them, where there is none.
+struct NoBundle {};
+template <class View>
+using BundleOf = std::conditional_t<requires { &View::mesh; }, Bundle, NoBundle>;
+
 /// Rays side by side, and the nearest hit of each.
 template <class View>
 struct Casting {
@@ -119,7 +124,7 @@ struct Casting {
   Floats distance{};                     // kFar: nothing
   Floats number{};                       // the row of the solid, as a float; -1: none
   Floats axis{};                         // across which a face of hills was met
-  Bundle bundle{};                       // where there is a mesh
+  BundleOf<View> bundle{};
 
   GE_FN void begin(const Vecs& along) {
     direction = along;
