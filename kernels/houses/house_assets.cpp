@@ -2,6 +2,7 @@
 #include "houses/house_assets.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <list>
 #include <memory>
@@ -84,22 +85,15 @@ Kept& kept_houses() {
 
 /// Refuses where houses like the first ones do not fit: each is there twice, as it was made and in
 /// the arrays of all.
-void check_memory(std::span<const MadePtr> first, int count, AssetMaker& make) {
+void check_memory(std::span<const MadePtr> first, int count) {
   int64_t bytes = 0;
   for (const MadePtr& made : first) bytes += bytes_of(*made);
-  const double each = 2.0 * double(bytes) / double(first.size());
-  const double free = double(available_memory()) + double(bytes);
-  if (double(count) * each <= free) return;
-  const auto megabytes = [](double amount) {
-    return std::to_string(int64_t(amount / 1e6) + 1) + " MB";
-  };
-  make.refuse("house_count=" + std::to_string(count) + " needs " + megabytes(double(count) * each) +
-              " to be made, " + megabytes(free) + " are free: about " +
-              std::to_string(int64_t(free / each)) + " houses fit");
+  check_fit({count, 2.0 * double(bytes) / double(first.size()),
+             double(available_memory()) + double(bytes)});
 }
 
 /// All houses of a range, several at a time: each depends on its own seed alone.
-std::vector<MadePtr> made_houses(const Range& range, AssetMaker& make) {
+std::vector<MadePtr> made_houses(const Range& range) {
   std::vector<MadePtr> all(size_t(range.count));
   const auto seed = [&](int number) { return seed_of(range.split, range.first + number); };
   Kept& kept = kept_houses();
@@ -115,7 +109,7 @@ std::vector<MadePtr> made_houses(const Range& range, AssetMaker& make) {
   };
   const int few = std::min(range.count, 16);
   make_from(0, few);
-  check_memory(std::span(all).first(size_t(few)), range.count, make);
+  check_memory(std::span(all).first(size_t(few)), range.count);
   make_from(few, range.count);
   return all;
 }
@@ -141,8 +135,20 @@ Asset<T> joined(const char* name, const std::vector<MadePtr>& all, AssetMaker& m
 
 }  // namespace
 
+void check_fit(const Need& need) {
+  const double all = double(need.count) * need.each;
+  if (all <= need.free) return;
+  const auto megabytes = [](double amount) {
+    return std::to_string(int64_t(std::ceil(amount / 1e6))) + " MB";
+  };
+  throw Error(Fault::memory, "house_count=" + std::to_string(need.count) + " needs " +
+                                 megabytes(all) + " to be made, " + megabytes(need.free) +
+                                 " are free: about " +
+                                 std::to_string(int64_t(need.free / need.each)) + " houses fit");
+}
+
 HouseAssets make_houses(const Range& range, AssetMaker& make) {
-  const std::vector<MadePtr> all = made_houses(range, make);
+  const std::vector<MadePtr> all = made_houses(range);
   const std::span<HouseAt> houses = make.array<HouseAt>("houses", range.count);
   for (size_t k = 0; k < all.size(); ++k) {
     const Made& made = *all[k];

@@ -66,6 +66,14 @@ struct HouseAssets {
 /// Makes the houses, as many at a time as there are processors; refuses more than memory holds.
 HouseAssets make_houses(const Range& range, AssetMaker& make);
 
+/// Houses that are wanted, the bytes that each takes, and those that are free.
+struct Need {
+  int count;
+  double each, free;
+};
+/// Refuses more than fit, with the number that does.
+void check_fit(const Need& need);
+
 /// The seed of a house: no two splits share one.
 constexpr uint64_t seed_of(int split, int number) {
   return uint64_t(uint32_t(split)) << 32 | uint32_t(number);
@@ -98,11 +106,20 @@ GE_FN geometry::Mesh mesh_of(const HouseAssets& a, int house) {
 GE_FN Skin skin_of(const HouseAssets& a, int house, int triangle) {
   return a.skins[a.houses[house].triangles + triangle];
 }
+/// The rectangles of a house's floor.
+struct Spots {
+  const Spot* at;
+  int32_t count;
+};
+GE_FN Spots spots_of(const HouseAssets& a, int house) {
+  const HouseAt h = a.houses[house];
+  return {a.spots.at + h.spots, h.spot_count};
+}
 /// Whether a body can stand at a point.
 GE_FN bool is_floor(const HouseAssets& a, int house, Point at) {
-  const HouseAt h = a.houses[house];
-  for (int k = 0; k < h.spot_count; ++k) {
-    const Spot spot = a.spots[h.spots + k];
+  const Spots spots = spots_of(a, house);
+  for (int k = 0; k < spots.count; ++k) {
+    const Spot spot = spots.at[k];
     if ((at.x >= spot.low_x) & (at.x <= spot.high_x) & (at.y >= spot.low_y) & (at.y <= spot.high_y))
       return true;
   }
@@ -110,17 +127,17 @@ GE_FN bool is_floor(const HouseAssets& a, int house, Point at) {
 }
 /// A point of the floor: the rectangle by its share of the area, the place in it by two numbers.
 GE_FN Point point_of_floor(const HouseAssets& a, int house, float which, float x, float y) {
-  const HouseAt h = a.houses[house];
-  const float at = which * a.spots[h.spots + h.spot_count - 1].area;
-  int low = 0, high = h.spot_count - 1;  // the first rectangle that ends beyond `at`
+  const Spots spots = spots_of(a, house);
+  const float at = which * spots.at[spots.count - 1].area;
+  int low = 0, high = spots.count - 1;  // the first rectangle that ends beyond `at`
   while (low < high) {
     const int middle = (low + high) / 2;
-    if (a.spots[h.spots + middle].area > at)
+    if (spots.at[middle].area > at)
       high = middle;
     else
       low = middle + 1;
   }
-  const Spot spot = a.spots[h.spots + low];
+  const Spot spot = spots.at[low];
   return {spot.low_x + (spot.high_x - spot.low_x) * x, spot.low_y + (spot.high_y - spot.low_y) * y};
 }
 

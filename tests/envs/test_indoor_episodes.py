@@ -33,7 +33,7 @@ def kept_share(ratio: Array) -> Array:
 def test_episodes_are_as_long_and_as_straight_as_habitat_draws_them(make_simulator) -> None:
     options = {"house_count": 4, "observation": "numbers", "rooms_low": 4, "rooms_high": 6}
     many = make_simulator(POINT_GOAL, 4096, **options)
-    drawn = episodes(many, range(8))
+    drawn = episodes(many, range(25))  # 1e5
     flight = np.hypot(*(drawn["start"] - drawn["goal"]).T)
     ratio = drawn["walk"] / flight
     assert (drawn["walk"] >= flight - 1e-4).all()

@@ -28,6 +28,7 @@ from indoor_worlds import (
     place,
 )
 
+from gpu_envs import Simulator
 from gpu_envs.players.scripted import Scripted
 
 # ---- motion
@@ -329,6 +330,47 @@ def test_cells_of_a_walk_across_the_start(make_simulator) -> None:
     assert counts == [(0, 0), (1, 1), (1, 1), (1, 1), (2, 2), (2, 2), (2, 2)]
     walk.act(STOP)
     assert walk.measure("cells") == 2
+
+
+def floor_of(simulator: Simulator, house: int) -> np.ndarray:
+    """Return the ends of the rectangles of a house's floor: low_x, low_y, high_x, high_y."""
+    assets = simulator.assets()
+    row = assets["houses"][house]
+    spots = assets["spots"][row["spots"] :][: row["spot_count"]]
+    return np.stack([spots[n] for n in ("low_x", "low_y", "high_x", "high_y")], 1).astype(float)
+
+
+def test_nobody_comes_to_more_cells_than_the_floor_has(make_simulator) -> None:
+    worlds, steps = 64, 500
+    form = {**SMALL, "house_count": 8, "rooms_high": 4, "autoreset_mode": "Disabled"}
+    simulator = make_simulator(EXPLORE, worlds, **form)
+    simulator.reset(seed=5)
+    most = simulator.get("task.cells").ravel()
+    floors = [floor_of(simulator, int(house)) for house in simulator.get("task.house").ravel()]
+    # Points of a fine grid miss slivers of cells alone.
+    names = ("task.start_x", "task.start_y", "task.start_yaw")
+    for k, (x, y, yaw) in enumerate(zip(*(simulator.get(n).ravel() for n in names), strict=True)):
+        cells = set()
+        for low_x, low_y, high_x, high_y in floors[k]:
+            along, across = np.linspace(low_x, high_x, 60), np.linspace(low_y, high_y, 60)
+            dx, dy = np.meshgrid(along - x, across - y)
+            u, v = dy * math.cos(yaw) - dx * math.sin(yaw), dx * math.cos(yaw) + dy * math.sin(yaw)
+            cells |= set(zip(np.trunc(u).ravel(), np.trunc(v).ravel(), strict=True))
+        assert 0 <= most[k] - (len(cells) - 1) <= 3
+    # Agents that are put anywhere come to most of them, and to no others.
+    random = np.random.default_rng(3)
+    areas = [np.prod(floor[:, 2:] - floor[:, :2], axis=1) for floor in floors]
+    spots = [random.choice(len(area), steps, p=area / area.sum()) for area in areas]
+    for step in range(steps - 1):
+        ends = np.stack([f[spots[k][step]] for k, f in enumerate(floors)])
+        at = ends[:, :2] + (ends[:, 2:] - ends[:, :2]) * random.random((worlds, 2))
+        for axis in range(2):
+            simulator.set(f"walker.{'xy'[axis]}", at[:, axis : axis + 1].astype(np.float32))
+        simulator.step(np.full((worlds, 1), LEFT))
+    last = measures_of(simulator, simulator.step(np.full((worlds, 1), STOP)))
+    assert np.array_equal(last["most"].ravel(), most)
+    assert (last["cells"].ravel() <= most).all()
+    assert (last["cells"].ravel() / most).mean() > 0.8
 
 
 # ---- depths

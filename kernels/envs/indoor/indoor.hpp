@@ -27,7 +27,7 @@ struct HouseSettings : cameras::Settings {
   int32_t rooms_low = 3, rooms_high = 8;
   float clutter_low = 0.1f, clutter_high = 0.35f, door_low = 0.9f, door_high = 1.1f;
   float depth_limit = 0.0f;
-  bool normalize_depth = false;
+  bool normalize_depth = false, bps_compatible = false;
 
   HouseSettings() {
     observation = "depth+numbers";
@@ -65,7 +65,7 @@ constexpr auto house_fields() {
 struct HouseParams {
   cameras::Picture picture;
   float depth_limit, depth_scale;
-  int32_t house_count;
+  int32_t house_count, bps_compatible;
 };
 [[noreturn]] inline void refuse(const std::string& what) {
   throw Error(Fault::value, what);
@@ -80,7 +80,7 @@ inline HouseParams params_of(HouseSettings& s, int numbers) {
   if (picture.slope * float(max(picture.form.rows, picture.form.columns)) > kSteepest)
     refuse("hfov and resolution: the picture reaches farther to a side than 83 degrees");
   return {picture, limited ? s.depth_limit : cameras::kFar,
-          s.normalize_depth ? 1.0f / s.depth_limit : 1.0f, s.house_count};
+          s.normalize_depth ? 1.0f / s.depth_limit : 1.0f, s.house_count, s.bps_compatible ? 1 : 0};
 }
 inline hs::Range houses_of(const HouseSettings& s) {
   if (s.rooms_low > s.rooms_high)
@@ -185,9 +185,35 @@ std::string act_name(const P&, int k) {
 }
 template <class P>
 std::string act_key(const P&, int k) {
-  constexpr const char* kKeys[kActs] = {"space", "up", "left", "right"};
+  constexpr const char* kKeys[kActs] = {" ", "up", "left", "right"};
   return kKeys[k];
 }
+/// What the tasks' Schemas have in common. P: HouseParams, and what a task adds to them; N: the
+/// numbers beside a picture.
+template <class S, class P, class N, bool kHasGoal>
+struct HouseSchema {
+  using Settings = S;
+  using Params = P;
+  using Options = indoor::Options;
+  using ResetSettings = indoor::ResetSettings;
+  using Assets = hs::HouseAssets;
+  using Action = Act;
+  static constexpr Tuning tuning{.cpu_block = 1, .cuda_block = 1, .rare_resets = true};
+  static Params resolve(Settings& s) {
+    (void)houses_of(s);
+    Params params{};
+    static_cast<HouseParams&>(params) = params_of(s, RowShape<N>::elements);
+    return params;
+  }
+  static Assets make_assets(const Settings& s, const Params&, AssetMaker& make) {
+    return hs::make_houses(houses_of(s), make);
+  }
+  static Options resolve_options(const ResetSettings& settings, const Params& params,
+                                 const Assets& assets) {
+    return read_episode(settings, assets, params.house_count, kHasGoal);
+  }
+};
+
 /// Places, headings and lengths have bounds, so that whatever is set stays a number.
 inline constexpr float kFarOff = 10000.0f;  // [m]
 template <class T>
@@ -434,8 +460,29 @@ GE_FN Offset offset_of(const Site& site, const Body& body) {
                                     : turned};
 }
 
+/// Where the agent is, for who is told no goal.
+struct PlaceNumbers {
+  float gps[2], compass;
+  static constexpr auto describe() {
+    return fields(
+        field("gps", &PlaceNumbers::gps,
+              "how far ahead and to the right of the start the agent is, as it stood then")
+            .in("m"),
+        field("compass", &PlaceNumbers::compass, "how far it has turned to the left since")
+            .in("rad"));
+  }
+};
+template <class W>
+GE_FN void tell_place(const W& w, PlaceNumbers& numbers, const Body& body) {
+  const Offset offset = offset_of(get<Site>(w), body);
+  numbers = {{offset.ahead, offset.right}, offset.turned};
+}
+
 // ---- what is seen
 
+struct Observation : Image {
+  static GE_FN const ImageForm& form(const HouseParams& p) { return p.picture.form; }
+};
 /// There are no solids beside the house.
 struct Solids : List<1, cameras::Solid> {
   static constexpr const char* name = "solids";

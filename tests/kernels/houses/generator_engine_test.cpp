@@ -5,6 +5,7 @@
 
 #include "engine/maths/blake2b.hpp"
 #include "houses/furniture.hpp"
+#include "houses/house_assets.hpp"
 #include "houses/make_ground.hpp"
 #include "test.hpp"
 
@@ -35,7 +36,7 @@ int squares_of(const Plan& plan, int room) {
 
 GE_TEST(every_room_has_a_door_and_all_are_connected) {
   const Knobs knobs;
-  for (uint64_t seed = 0; seed < uint64_t(rounds(1000)); ++seed) {
+  for (uint64_t seed = 0; seed < uint64_t(rounds(10'000)); ++seed) {
     const Plan plan = make_plan(knobs, seed);
     CHECK(plan.room_count() >= knobs.rooms_low && plan.room_count() <= knobs.rooms_high);
     for (int room = 0; room < plan.room_count(); ++room) CHECK(squares_of(plan, room) >= 2);
@@ -147,6 +148,15 @@ GE_TEST(knobs_are_kept) {
     }
   }
   CHECK(full > 5 * narrow);
+}
+
+GE_TEST(sets_that_do_not_fit_are_refused_with_the_number_that_does) {
+  check_fit({.count = 64, .each = 1e6, .free = 64e6});
+  CHECK_THROWS(
+      check_fit({.count = 4096, .each = 2.5e6, .free = 1e9}), Error,
+      "house_count=4096 needs 10240 MB to be made, 1000 MB are free: about 400 houses fit");
+  CHECK_THROWS(check_fit({.count = 2, .each = 2e6, .free = 1e6}), Error,
+               "house_count=2 needs 4 MB to be made, 1 MB are free: about 0 houses fit");
 }
 
 template <class T>

@@ -10,6 +10,8 @@
 namespace ge::houses {
 namespace {
 
+using test::rounds;
+
 /// The walkable floor of a furnished house.
 struct Site {
   std::vector<Rect> things;
@@ -112,11 +114,11 @@ Point stepped(const Ground& ground, Point at, float yaw, float step) {
 
 GE_TEST(distances_are_those_of_a_slow_solver) {
   double worst = 0;
-  for (uint64_t seed = 0; seed < 12; ++seed) {
+  for (uint64_t seed = 0; seed < uint64_t(rounds(100)); ++seed) {
     const Site site(seed);
     const Slow slow(site);
     Dice dice(seed, 5);
-    for (int k = 0; k < 60; ++k) {
+    for (int k = 0; k < 100; ++k) {
       const Point a = site.drawn(dice), b = site.drawn(dice);
       const double ours = double(walk_between(site.ground, a, b)), meant = slow.walk(a, b);
       worst = std::max(worst, std::abs(ours - meant));
@@ -184,11 +186,11 @@ GE_TEST(bodies_at_walls_are_as_far_as_they_are) {
 }
 
 GE_TEST(bodies_stay_clear_of_what_stands_there) {
-  for (uint64_t seed = 0; seed < 20; ++seed) {
+  for (uint64_t seed = 0; seed < uint64_t(rounds(100)); ++seed) {
     const Site site(seed);
     Dice dice(seed, 7);
     Point at = site.drawn(dice);
-    for (int k = 0; k < 3000; ++k) {
+    for (int k = 0; k < 10'000; ++k) {
       const float step = dice.chance(0.1f) ? dice.within(0.0f, 3.0f) : 0.25f;
       const Point now = stepped(site.ground, at, dice.within(-3.14f, 3.14f), step);
       CHECK(distance(at, now) <= step * 1.0001f + 2.0f * kTouch);

@@ -20,7 +20,6 @@ using namespace gpu_envs::envs::indoor;
 // ---- what is described
 
 struct Settings : HouseSettings {
-  bool bps_compatible = false;
   Settings() { observation = "depth"; }
   static constexpr auto describe() {
     return std::tuple_cat(
@@ -28,20 +27,6 @@ struct Settings : HouseSettings {
         fields(field("bps_compatible", &Settings::bps_compatible, "as in BPS: at most 499 steps")),
         cameras::picture_fields<Settings>());
   }
-};
-/// Beside the picture.
-struct Numbers {
-  float gps[2], compass;
-  static constexpr auto describe() {
-    return fields(
-        field("gps", &Numbers::gps,
-              "how far ahead and to the right of the start the agent is, as it stood then")
-            .in("m"),
-        field("compass", &Numbers::compass, "how far it has turned to the left since").in("rad"));
-  }
-};
-struct Params : HouseParams {
-  int32_t bps_compatible;
 };
 struct Trip {
   float away;
@@ -66,27 +51,9 @@ struct Farthest {
 struct Task : Single<Site, Farthest> {
   static constexpr const char* name = "task";
 };
-struct Schema {
-  using Settings = flee::Settings;
-  using Params = flee::Params;
-  using Options = indoor::Options;
-  using ResetSettings = indoor::ResetSettings;
-  using Assets = hs::HouseAssets;
-  using Action = Act;
+struct Schema : HouseSchema<Settings, HouseParams, PlaceNumbers, false> {
   using Agent = Walker;
   using tables = Types<Walker, Task, Field, Trail, Solids>;
-  static constexpr Tuning tuning{.cpu_block = 1, .cuda_block = 1, .rare_resets = true};
-  static Params resolve(Settings& s) {
-    (void)houses_of(s);
-    return {params_of(s, RowShape<Numbers>::elements), s.bps_compatible ? 1 : 0};
-  }
-  static Assets make_assets(const Settings& s, const Params&, AssetMaker& make) {
-    return hs::make_houses(houses_of(s), make);
-  }
-  static Options resolve_options(const ResetSettings& settings, const Params& params,
-                                 const Assets& assets) {
-    return read_episode(settings, assets, params.house_count, false);
-  }
 };
 using W = World<Schema>;
 
@@ -127,13 +94,6 @@ GE_FN void play(const W& w, Body& body, Trip& trip, Reward& reward, Ending& endi
 
 // ---- what is shown
 
-struct Observation : Image {
-  static GE_FN const ImageForm& form(const Params& p) { return p.picture.form; }
-};
-GE_FN void tell(const W& w, Numbers& numbers, const Body& body) {
-  const Offset offset = offset_of(get<Site>(w), body);
-  numbers = {{offset.ahead, offset.right}, offset.turned};
-}
 struct Measures {
   float away, farthest;
   static constexpr auto describe() {
@@ -199,21 +159,21 @@ inline std::string text(const W& w, int) {
 
 struct Environment {
   using Schema = flee::Schema;
-  using Observation = flee::Observation;
-  using Numbers = flee::Numbers;
+  using Observation = indoor::Observation;
+  using Numbers = PlaceNumbers;
   using Measures = flee::Measures;
   using Reset =
       Stages<EachWorld<&begin>, Each<&measure_corner>, EachWorld<&find_farthest>, Each<&wipe<W>>>;
   using State = flee::State;
   using Step = Stages<Each<&play>, EachWorld<&trace<Walker, W>>>;
   using Observe = Stages<ge::Observe<&cameras::draw<Sight<Schema, Walker>, W>>,
-                         ObserveNumbers<&tell>, ObserveState<&show_state>>;
+                         ObserveNumbers<&tell_place<W>>, ObserveState<&show_state>>;
   static constexpr Card card{
       .doc = "Get far away from the start, in a house that one has never seen.",
       .max_episode_steps = 500,
       .render_fps = 10};
-  static constexpr Hooks<Schema> hooks{.action_name = &act_name<Params>,
-                                       .action_key = &act_key<Params>,
+  static constexpr Hooks<Schema> hooks{.action_name = &act_name<HouseParams>,
+                                       .action_key = &act_key<HouseParams>,
                                        .text = &text,
                                        .scene = &scene};
 };

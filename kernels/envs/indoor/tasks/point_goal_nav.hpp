@@ -28,7 +28,6 @@ struct Varied {
 };
 struct Settings : HouseSettings, Varied {
   float success_distance = 0.2f;
-  bool bps_compatible = false;
   static constexpr auto describe() {
     return std::tuple_cat(
         house_fields<Settings>(),
@@ -64,7 +63,6 @@ struct Numbers {
 };
 struct Params : HouseParams {
   float success_distance;
-  int32_t bps_compatible;
 };
 
 /// Where to.
@@ -91,28 +89,14 @@ struct Walker : Agents<1, Body, Trip, Act> {
 struct Task : Single<Site, Goal> {
   static constexpr const char* name = "task";
 };
-struct Schema {
-  using Settings = point_goal_nav::Settings;
-  using Params = point_goal_nav::Params;
-  using Options = indoor::Options;
-  using ResetSettings = indoor::ResetSettings;
+struct Schema : HouseSchema<Settings, Params, Numbers, true> {
   using Varied = point_goal_nav::Varied;
-  using Assets = hs::HouseAssets;
-  using Action = Act;
   using Agent = Walker;
   using tables = Types<Walker, Task, Field, Trail, Solids>;
-  static constexpr Tuning tuning{.cpu_block = 1, .cuda_block = 1, .rare_resets = true};
   static Params resolve(Settings& s) {
-    (void)houses_of(s);
-    return {params_of(s, RowShape<Numbers>::elements), s.success_distance,
-            s.bps_compatible ? 1 : 0};
-  }
-  static Assets make_assets(const Settings& s, const Params&, AssetMaker& make) {
-    return hs::make_houses(houses_of(s), make);
-  }
-  static Options resolve_options(const ResetSettings& settings, const Params& params,
-                                 const Assets& assets) {
-    return read_episode(settings, assets, params.house_count, true);
+    Params params = HouseSchema::resolve(s);
+    params.success_distance = s.success_distance;
+    return params;
   }
 };
 using W = World<Schema>;
@@ -199,9 +183,6 @@ GE_FN void play(const W& w, Body& body, Trip& trip, Reward& reward, Ending& endi
 
 // ---- what is shown
 
-struct Observation : Image {
-  static GE_FN const ImageForm& form(const Params& p) { return p.picture.form; }
-};
 GE_FN void tell(const W& w, Numbers& numbers, const Body& body) {
   const hs::Point goal = get<Goal>(w).point();
   const float dx = goal.x - body.x, dy = goal.y - body.y;
@@ -272,7 +253,7 @@ inline std::string text(const W& w, int) {
 
 struct Environment {
   using Schema = point_goal_nav::Schema;
-  using Observation = point_goal_nav::Observation;
+  using Observation = indoor::Observation;
   using Numbers = point_goal_nav::Numbers;
   using Measures = point_goal_nav::Measures;
   using Reset = Stages<EachWorld<&choose_goal>, Each<&measure_corner>, EachWorld<&choose_start>,
