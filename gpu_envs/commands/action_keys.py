@@ -81,7 +81,10 @@ class Heads:
         return lines
 
     def short(self) -> str:
-        """Return the keys of all heads in one line."""
+        """Return the keys of all heads in one line; of a single head those of its categories."""
+        if len(self.counts) == 1:
+            names = {place: name for name, place in self.names.items()}
+            return "  ".join(f"{spelt(key)} {names[place]}" for key, place in self.keys.items())
         parts = []
         for head, title in enumerate(self.titles):
             keys = [spelt(key) for key, place in self.keys.items() if place[0] == head]

@@ -1,7 +1,7 @@
-"""Play in the terminal through an agent's eyes: environments of pictures and several heads.
+"""Play in the terminal through the eyes of an agent that sees pictures, with actions of categories.
 
-The world moves in real time, or a step for each key. All other agents choose as in any game by hand
-(play.py).
+The world moves in real time, or a step for each key. Where an action has one head, none of whose
+categories means to wait, a step is a key. All other agents choose as in any game by hand (play.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from gymnasium.spaces import MultiDiscrete
+import numpy as np
+from gymnasium.spaces import Discrete, MultiDiscrete
 
 from gpu_envs.commands.action_keys import Heads, Pressed
 from gpu_envs.commands.episode import Choose, Episode, seen
@@ -29,6 +30,7 @@ _CONTROLS = {
     TIME: "q quits  p pauses, . steps then  with shift: one step only",
     KEYS: "q quits  . steps without a key  with shift: together with the next key",
 }
+_ONE_HEAD_CONTROLS = "q quits"
 
 
 def has_terminal() -> bool:
@@ -38,11 +40,11 @@ def has_terminal() -> bool:
 
 
 def is_offered(description: Mapping[str, Any]) -> bool:
-    """Whether an environment is one of pictures whose actions have several heads."""
+    """Whether an environment is one of pictures whose actions are categories."""
     words = [field for field in description["action"] for _ in range(_size(field))]
     return (
         bool(description.get("pictures"))
-        and len(words) > 1
+        and len(words) > 0
         and all(field["choices"] is not None for field in words)
     )
 
@@ -71,30 +73,37 @@ def _room(lines: int, columns: int) -> tuple[int, int]:
 
 def heads_of(env: ParallelEnv) -> Heads | None:
     """Return the heads of an action of several categories that have names."""
+    return _heads(env, MultiDiscrete)
+
+
+def _heads(env: ParallelEnv, *spaces: type) -> Heads | None:
     simulator = env.simulator
     names = simulator.action_names()
-    if not names or not isinstance(simulator.single_action_space, MultiDiscrete):
+    if not names or not isinstance(simulator.single_action_space, spaces):
         return None
     return Heads(simulator.action_fields, names, simulator.action_keys())
 
 
-def has_keys(env: ParallelEnv) -> bool:
-    """Whether an environment's actions can be pressed."""
-    heads = heads_of(env)
-    return heads is not None and bool(heads.keys)
+def pressed_heads(env: ParallelEnv) -> Heads | None:
+    """Return the heads that a person presses, or the only one of a plain action."""
+    heads = _heads(env, Discrete, MultiDiscrete)
+    return heads if heads is not None and heads.keys else None
 
 
 class Live(Episode):
     """One episode of one agent, through its eyes."""
 
-    def __init__(self, env: ParallelEnv, agent: str, choose: Choose, pace: str) -> None:
+    def __init__(self, env: ParallelEnv, agent: str, choose: Choose, pace: str | None) -> None:
         super().__init__(env, choose)
-        heads = heads_of(env)
-        if heads is None or not heads.keys:
+        heads = pressed_heads(env)
+        if heads is None:
             raise ValueError(f"the actions of {env.name} have no keys to play by")
-        self.agent, self.pace = agent, pace
+        self._is_plain = isinstance(env.simulator.single_action_space, Discrete)
+        if self._is_plain and pace == TIME:
+            raise ValueError(f"--pace time: no action of {env.name} means to wait: use --pace keys")
+        self.agent, self.pace = agent, pace or (KEYS if self._is_plain else TIME)
         self.last: list[str] = []  # picture that was shown
-        self._heads, self._pressed = heads, Pressed(heads, _PRESS_TICKS if pace == TIME else 1)
+        self._heads, self._pressed = heads, Pressed(heads, _PRESS_TICKS if self.pace == TIME else 1)
         self._colors = half_blocks.colors(sys.stdout)
         self._is_last = env.simulator.parameters.get("channels") == "last"
         self._rate = env.metadata["render_fps"]
@@ -142,7 +151,9 @@ class Live(Episode):
             for key in screen.keys(_LOOK_SECONDS):
                 if key in ("q", ""):
                     return False
-                if key == "." or self._pressed.press(key) == "key":
+                waits = key == "." and not self._is_plain
+                pressed = self._pressed.press(key)
+                if waits or pressed == "key" or (pressed and self._is_plain):
                     self._move()
                 if self.agent not in self.env.agents:
                     break
@@ -151,17 +162,20 @@ class Live(Episode):
 
     def _move(self) -> None:
         actions = {a: self.chosen(a) for a in self.env.agents if a != self.agent}
-        self.step({**actions, self.agent: self._pressed.take()})
+        taken = self._pressed.take()
+        self.step({**actions, self.agent: int(taken[0]) if self._is_plain else taken})
 
     # ---- drawing
 
     def _draw(self, screen: Screen) -> None:
         lines, columns = terminal_size()
         layers = self.env.simulator.observation_fields
-        picture = half_blocks.pixels(seen(self.observations[self.agent]), layers, self._is_last)
+        observation = seen(self.observations[self.agent])
+        picture = half_blocks.pixels(observation, layers, self._is_last)
         fitted = half_blocks.fitted(picture, *_room(lines, columns))
         self.last = half_blocks.lines(fitted, self._colors)
-        texts = [self._status(), self._heads.short(), _CONTROLS[self.pace]]
+        controls = _ONE_HEAD_CONTROLS if self._is_plain else _CONTROLS[self.pace]
+        texts = [self._status() + _numbers(observation), self._heads.short(), controls]
         # The last column stays free: a letter there makes some terminals go on to the next line.
         screen.show([*self.last, *(text[: columns - 1] for text in texts)])
 
@@ -169,3 +183,15 @@ class Live(Episode):
         score, seconds = self.scores[self.agent], self.steps / self._rate
         paused = "  paused" if self._is_paused else ""
         return f"reward {score:g}  time {seconds:.1f} s  steps {self.steps}{paused}"
+
+
+def _numbers(observation: Any) -> str:
+    """Return what an agent is told beside a picture."""
+    if not isinstance(observation, Mapping):
+        return ""
+    told = {name: np.asarray(row) for name, row in observation.items()}
+    return "".join(
+        f"  {name} {' '.join(f'{x:.2f}' for x in row)}"
+        for name, row in told.items()
+        if row.ndim == 1
+    )

@@ -4,8 +4,7 @@ Everything shown comes from the simulator: the world as one agent knows it (or, 
 its observation by fields), the legal actions with their names, and rewards. The other agents choose
 at random among the legal actions or follow a saved policy. A person types numbers, names or keys of
 actions, one per line; on a terminal, single keys where the environment has them. Where agents see
-pictures and their actions have several heads with keys, a terminal shows the pictures live
-(agent_view.py).
+pictures and their actions are categories with keys, a terminal shows the pictures (agent_view.py).
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
         choices=agent_view.PACES,
         default=None,
         help="pace of a world that is drawn as its agent sees it: real time (the default), or "
-        "keys, one step per key",
+        "keys, one step per key (the only one where an action is a single number)",
     )
     flags.add_parameters(parser, described)
     return parser
@@ -415,8 +414,8 @@ def _made(argv: Sequence[str]) -> tuple[argparse.Namespace, Live | Game]:
         if chosen.pace == agent_view.TIME:
             raise ValueError("--pace time shows pictures, and this observation has none")
         is_live = False
-    if is_live and (agent_view.has_keys(env) or chosen.pace == agent_view.TIME):
-        game = Live(env, chosen.people[0], choose, chosen.pace or agent_view.TIME)
+    if is_live and (agent_view.pressed_heads(env) or chosen.pace == agent_view.TIME):
+        game = Live(env, chosen.people[0], choose, chosen.pace)
     game.begin(chosen.seed, chosen.reset_options)
     return chosen, game
 

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 
 from gpu_envs import Simulator  # noqa: E402
-from gpu_envs.benchmark import machine  # noqa: E402
+from gpu_envs.benchmark import machine, memory  # noqa: E402
 from gpu_envs.benchmark.report import Bar, Report, Table, si  # noqa: E402
 from gpu_envs.core import meshes  # noqa: E402
 from gpu_envs.known import native  # noqa: E402
@@ -48,7 +48,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "12 rooms, full": {"rooms_low": 12, "rooms_high": 12, "clutter_low": 0.4, "clutter_high": 0.5},
 }
 HOUSES, WORLDS_BLIND = 16, 1024
-DETAILS = (3, 4, 5, 6, 7, 8)  # a stone of 8 * 4^detail triangles
+DETAILS = (3, 4, 5, 6, 7, 8, 9)  # a stone of 8 * 4^detail triangles
 SIDES = (16, 32, 64, 128, 256)
 FLOOR, GOAL, BLIND = 3000.0, 5000.0, 2e6  # steps per second
 OVER_WARP, OVER_EMBREE = 3.0, 1.0
@@ -201,8 +201,8 @@ def houses(report: Report, seconds: float, repeats: int) -> None:
         report.judge(bar)
 
 
-def curves(report: Report, seconds: float, repeats: int) -> None:
-    """Pictures of one mesh against its triangles, and against pixels."""
+def curves(report: Report, seconds: float, repeats: int, folder: Path | None) -> None:
+    """Pictures of one mesh against its triangles, and against pixels; plots go into a folder."""
     sizes: dict[int, float] = {}
     with built(STATUE):
         for detail in DETAILS:
@@ -234,8 +234,41 @@ def curves(report: Report, seconds: float, repeats: int) -> None:
         [f"{side} x {side}", si(rate), si(rate * side * side)] for side, rate in pixels.items()
     ]
     report.show(table)
+    if folder is not None:
+        draw_curves(report, folder, sizes, pixels)
     report.results["triangles"] = {str(count): rate for count, rate in sizes.items()}
     report.results["pixels"] = {str(side): rate for side, rate in pixels.items()}
+
+
+def draw_curves(
+    report: Report, folder: Path, sizes: dict[int, float], pixels: dict[int, float]
+) -> None:
+    """Draw the cost of a picture against triangles and against pixels."""
+    if not memory.has("matplotlib"):
+        return
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    for axes, costs, what, title in (
+        (left, sizes, "triangles of the mesh", f"a stone in a room, {SIDE} x {SIDE}"),
+        (right, {k * k: v for k, v in pixels.items()}, "pixels of a picture", "usual houses"),
+    ):
+        axes.plot(list(costs), [1e6 / rate for rate in costs.values()], marker="o", markersize=4)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(what)
+        axes.set_ylabel("microseconds of a core per step with depths")
+        axes.set_title(title, fontsize=10)
+        axes.grid(True, which="both", alpha=0.3)
+    figure.suptitle(f"{report.machine['device_name']}, one thread", fontsize=10)
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{report.stem()}_curves.png"
+    figure.savefig(folder / name, dpi=100)
+    pyplot.close(figure)
+    report.figures.append(name)
 
 
 def main() -> int:
@@ -250,7 +283,7 @@ def main() -> int:
     command = " ".join(["scripts/studies/mesh_speed.py", *sys.argv[1:]])
     report = Report("Meshes", machine.describe("cpu"), command)
     houses(report, given.seconds, given.repeats)
-    curves(report, given.seconds, given.repeats)
+    curves(report, given.seconds, given.repeats, given.out)
     if given.out:
         for path in report.write(given.out):
             print(path)

@@ -39,8 +39,8 @@ def play() -> Iterator[Play]:
     """Starts a game on a terminal of its own; what goes on at the end of a test is killed."""
     players = []
 
-    def play(*options: str, **terminal: Any) -> Player:
-        player = Player(["-m", "gpu_envs", "play", NAME, "--seed", "3", *options], **terminal)
+    def play(*options: str, name: str = NAME, **terminal: Any) -> Player:
+        player = Player(["-m", "gpu_envs", "play", name, "--seed", "3", *options], **terminal)
         players.append(player)
         return player
 
@@ -253,6 +253,32 @@ def test_a_level_is_won_as_time_passes(play: Play) -> None:
     ended = player.end()
     assert ", solved; rewards in all: player_0 6" in ended.screen.text()
     assert ended.status == 0 and _is_restored(ended)
+
+
+ROOM = ("--house-count", "1", "--rooms-low", "1", "--rooms-high", "1")
+
+
+def test_plain_actions_are_a_step_for_each_key(play: Play) -> None:
+    player = play(*ROOM, name="PointGoalNav-v0")
+    player.wait_for("steps 0")
+    text = player.screen.text()
+    assert "space stop  up forward  left turn left" in text and "pointgoal " in text
+    assert "p pauses" not in text and "." not in text.splitlines()[-1]  # nothing means to wait
+    before = player.screen.pixels()
+    player.type(".x")
+    player.type("\x1b[D\x1b[A")
+    player.wait_for("steps 2")
+    assert not np.array_equal(player.screen.pixels(), before)
+    player.type(" ")
+    ended = player.end()
+    assert "over after 3 steps; rewards in all" in ended.screen.text()
+    assert ended.status == 0 and _is_restored(ended)
+
+
+def test_plain_actions_have_no_real_time(play: Play) -> None:
+    ended = play(*ROOM, "--pace", "time", name="PointGoalNav-v0").end()
+    assert "no action of PointGoalNav-v0 means to wait: use --pace keys" in ended.screen.text()
+    assert ended.status == 2
 
 
 def test_an_episode_that_runs_out_is_not_solved(play: Play) -> None:

@@ -185,8 +185,9 @@ GE_FN void mark(const W& w, const Site& site, Rows<Walker, Body> bodies, Rows<Wa
 struct Measures {
   float cells, most;
   static constexpr auto describe() {
-    return fields(field("cells", &Measures::cells, "cells come to, without the first"),
-                  field("most", &Measures::most, "cells of the house that have floor, likewise"));
+    return fields(
+        field("cells", &Measures::cells, "cells come to, without the first"),
+        field("most", &Measures::most, "cells of the house that have floor, without the first"));
   }
   static GE_FN Measures of(const W& w, int) {
     return {float(get<Walker, Trip>(w, 0).cells), float(get<Floor>(w).cells)};
