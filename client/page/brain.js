@@ -43,7 +43,7 @@ export function brainOf(policy, instance, { drawn, seed }) {
     act(/** @type {Simulator} */ simulator, /** @type {number} */ step) {
       now = step;
       const masks = simulator.outputs.action_mask ? simulator.output("action_mask") : null;
-      return team.act(simulator.output("obs"), masks, drawn ? { draw } : { greedy: true, draw });
+      return team.act(team.seenIn(simulator), masks, drawn ? { draw } : { greedy: true, draw });
     },
     keep: () => players.map((player) => player.memory.slice()),
     restore(kept) {

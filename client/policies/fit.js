@@ -10,7 +10,8 @@ import { Categorical, Gaussian } from "./distributions.js";
  * @typedef {{name: string, type: string, shape: number[], low: number | null, high: number | null,
  *   choices: number | null}} Field
  * @typedef {{array: Int8Array | Uint8Array | Int32Array | Float32Array, stride: number}} Rows
- * @typedef {{kind: Kind, first: number, count: number, actions: Actions, divisor: number,
+ * @typedef {{output: string, size: number, divisor: number}} Layer What a row has of an output.
+ * @typedef {{kind: Kind, first: number, count: number, actions: Actions, layers: Layer[],
  *   words: number, begin: number, isFloat: boolean, hasMask: boolean,
  *   rows: (array: Array, name: string) => Rows}} Part
  *   `words` and `begin`: the length of an action, and where the part's actions begin.
@@ -60,10 +61,6 @@ export function partsOf(policy, instance) {
     const part = instance.parts[number];
     const role = instance.roles?.[number] ?? {};
     const seen = fieldsOf(instance, role, part);
-    if ((role.pictures ?? instance.pictures) && seen.length > 1 && kind.shape.names.length > 1)
-      throw new DoesNotFit(
-        "The policy sees several layers of a picture, or numbers beside it; here policies see one.",
-      );
     /** @type {Field[]} */
     const taken = role.action ?? instance.action;
     const actions = exact(kind.actions, taken);
@@ -72,15 +69,40 @@ export function partsOf(policy, instance) {
         `The policy was trained with other parameters of ${policy.environment}: ` +
           "what its agents see or do differs.",
       );
-    const isBytes = seen.every(({ type, high }) => type === "uint8" && high === 255);
+    const numbers = role.numbers ?? instance.numbers ?? 0;
+    const isPicture = Boolean(role.pictures ?? instance.pictures);
+    const layers = isPicture && seen.length > 1 ? layersOf(seen, numbers) : [layerOf("obs", seen)];
     const form = { isSplit: instance.role_form === "split", ...instance };
     return {
-      ...{ kind, first: part.first, count: part.count, actions, divisor: isBytes ? 255 : 1 },
+      ...{ kind, first: part.first, count: part.count, actions, layers },
       ...{ words: actions.words, begin: part.begin, isFloat: part.is_float },
       hasMask: part.outputs.action_mask !== undefined && role.masked !== false,
       rows: (array, name) => rowsIn(form, part, array, name),
     };
   });
+}
+
+/**
+ * @param {string} output
+ * @param {Field[]} fields That it has.
+ * @returns {Layer}
+ */
+function layerOf(output, fields) {
+  const isBytes = fields.every(({ type, high }) => type === "uint8" && high === 255);
+  return { output, size: sizeOf(fields), divisor: isBytes ? 255 : 1 };
+}
+
+/**
+ * The outputs of a picture's layers, and of the numbers beside it.
+ * @param {Field[]} fields
+ * @param {number} numbers How many of them are no layers: the last ones.
+ */
+function layersOf(fields, numbers) {
+  const pictures = fields.slice(0, fields.length - numbers);
+  const layers = pictures.map((field, k) => layerOf(k === 0 ? "obs" : field.name, [field]));
+  return numbers === 0
+    ? layers
+    : [...layers, layerOf("numbers", fields.slice(fields.length - numbers))];
 }
 
 /**

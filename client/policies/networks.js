@@ -141,17 +141,26 @@ export class Network {
   }
 
   /**
-   * See a row: `outputs` is what the actor says, and the memory becomes the next one.
-   * @param {Numbers} observations
-   * @param {number} at Where the row begins.
+   * Take a part of a row, to be seen by the next `look`.
+   * @param {Numbers} numbers
+   * @param {number} at Where the part begins there.
    * @param {number} divisor
+   * @param {number} first Where it begins in the row.
+   * @param {number} size
+   */
+  take(numbers, at, divisor, first, size) {
+    for (let k = 0; k < size; ++k) this.row[first + k] = numbers[at + k] / divisor;
+  }
+
+  /**
+   * See the row that was taken: `outputs` is what the actor says, and the memory becomes the next
+   * one.
    * @param {Float32Array} memory Of all rows; empty without memory.
    * @param {number} memoryAt
    */
-  look(observations, at, divisor, memory, memoryAt) {
+  look(memory, memoryAt) {
     const { row, shape } = this;
-    if (this.options.blind) row.fill(0, 0, shape.size);
-    else for (let k = 0; k < shape.size; ++k) row[k] = observations[at + k] / divisor;
+    if (this.options.blind) row.fill(0, 0, shape.seen);
     this.inputs?.run(row, 0);
     let x = this.encoder.run(row);
     if (this.cell !== null) {

@@ -29,31 +29,41 @@ const SMALL = 40; // places of a picture that are not reduced further
 const STAGES = [8, 16, 16]; // channels of each stage of residual blocks
 const BLOCKS = 2; // of a stage
 
-/** A picture in a row, brought to channels last. */
+/** A picture in a row, of one layer or several, brought to channels last. */
 class Picture {
   /**
-   * @param {number[]} shape
+   * @param {number[][]} shapes Of its layers.
    * @param {number} at Where it begins in a row.
    * @param {boolean} isFirst Whether the channels come first.
    * @param {Room} room
    */
-  constructor(shape, at, isFirst, room) {
+  constructor(shapes, at, isFirst, room) {
+    const channel = isFirst ? 0 : 2;
+    const [height, width] = shapes[0].filter((_, axis) => axis !== channel);
+    this.layers = shapes.map((shape) => shape[channel]);
+    const channels = this.layers.reduce((sum, n) => sum + n, 0);
     /** @type {Extents} */
-    this.extents = isFirst ? [shape[1], shape[2], shape[0]] : [shape[0], shape[1], shape[2]];
+    this.extents = [height, width, channels];
     this.at = at;
     this.isFirst = isFirst;
-    this.out = room.array(shape[0] * shape[1] * shape[2]);
+    this.out = room.array(height * width * channels);
   }
 
   /** @param {Float32Array} row */
   run(row) {
-    const { out, at } = this;
+    const { out } = this;
     const [height, width, channels] = this.extents;
-    if (this.isFirst) {
-      const places = height * width;
-      for (let c = 0; c < channels; ++c)
-        for (let k = 0; k < places; ++k) out[k * channels + c] = row[at + c * places + k];
-    } else for (let k = 0; k < out.length; ++k) out[k] = row[at + k];
+    const places = height * width;
+    let from = this.at;
+    let first = 0;
+    for (const own of this.layers) {
+      const [next, beside] = this.isFirst ? [places, 1] : [1, own];
+      for (let c = 0; c < own; ++c)
+        for (let k = 0; k < places; ++k)
+          out[k * channels + first + c] = row[from + c * next + k * beside];
+      from += own * places;
+      first += own;
+    }
     return out;
   }
 }
@@ -63,12 +73,13 @@ class Picture {
  * where they leave it open, as the package decides it.
  * @param {Weights} weights
  * @param {string} name
- * @param {number[]} shape
+ * @param {number[][]} shapes Of the picture's layers.
  * @param {boolean} isFirst
  */
-function comesFirst(weights, name, shape, isFirst) {
+function comesFirst(weights, name, shapes, isFirst) {
   const depth = weights.extents(`${name}.weight`)[1];
-  return shape[0] === shape[2] ? isFirst : depth === shape[0];
+  const along = (/** @type {number} */ axis) => shapes.reduce((sum, shape) => sum + shape[axis], 0);
+  return along(0) === along(2) ? isFirst : depth === along(0);
 }
 
 /** Convolutions over each field of three axes, then layers over everything. */
@@ -97,8 +108,8 @@ export class Cnn {
     for (const [k, extents] of shape.shapes.entries()) {
       if (extents.length === 3) {
         const stack = `${name}.stacks.${number++}`;
-        const first = comesFirst(weights, `${stack}.0`, extents, isFirst);
-        const picture = new Picture(extents, at, first, room);
+        const first = comesFirst(weights, `${stack}.0`, [extents], isFirst);
+        const picture = new Picture([extents], at, first, room);
         this.fields[k] = { picture, stack: convolutions(weights, stack, picture.extents, room) };
         size += this.fields[k].stack[this.fields[k].stack.length - 1].out.length;
       } else size += shape.sizes[k];
@@ -156,24 +167,50 @@ function convolutions(weights, name, extents, room) {
   return made;
 }
 
-/**
- * The picture that a row is.
- * @param {Weights} weights
- * @param {string} layer The first convolution.
- * @param {RowShape} shape
- * @param {boolean} isFirst
- * @param {Room} room
- */
-function onlyPicture(weights, layer, shape, isFirst, room) {
-  if (shape.shapes.length > 1 && shape.shapes[0].length === 3)
-    throw new NotAPolicy(
-      "The file's network sees several layers of a picture, or numbers beside it; here policies " +
-        "see one.",
-    );
-  if (shape.shapes.length !== 1 || shape.shapes[0].length !== 3)
-    throw new NotAPolicy("The file's network needs a picture, and sees something else.");
-  const extents = shape.shapes[0];
-  return new Picture(extents, 0, comesFirst(weights, layer, extents, isFirst), room);
+/** The picture of a row, and the numbers beside it, which join what becomes of it. */
+class Sight {
+  /**
+   * @param {Weights} weights
+   * @param {string} layer The first convolution.
+   * @param {RowShape} shape
+   * @param {boolean} isFirst
+   * @param {Room} room
+   */
+  constructor(weights, layer, shape, isFirst, room) {
+    const shapes = shape.shapes.slice(0, shape.pictures || shape.shapes.length);
+    if (shapes.some((extents) => extents.length !== 3))
+      throw new NotAPolicy("The file's network needs a picture, and sees something else.");
+    const first = comesFirst(weights, layer, shapes, isFirst);
+    const sides = shapes.map((extents) => (first ? extents.slice(1) : extents.slice(0, 2)).join());
+    if (new Set(sides).size > 1)
+      throw new NotAPolicy("The file's network needs one picture, and sees several.");
+    this.picture = new Picture(shapes, 0, first, room);
+    this.beside = shape.size - this.picture.out.length;
+    this.end = shape.size;
+    this.joined = room.array(0);
+  }
+
+  /**
+   * The numbers that are handed on, where an image has so many.
+   * @param {number} size
+   * @param {Room} room
+   */
+  join(size, room) {
+    if (this.beside > 0) this.joined = room.array(size + this.beside);
+    return size + this.beside;
+  }
+
+  /**
+   * An image with the numbers beside it.
+   * @param {Float32Array} image
+   * @param {Float32Array} row
+   */
+  handOn(image, row) {
+    if (this.beside === 0) return image;
+    this.joined.set(image);
+    this.joined.set(row.subarray(this.end - this.beside, this.end), image.length);
+    return this.joined;
+  }
 }
 
 /** A picture's patches as linear layers see them, convolutions that halve it, then layers. */
@@ -188,8 +225,8 @@ export class Patches {
    */
   constructor(weights, name, shape, isFirst, options, room) {
     this.activation = options.activation;
-    this.picture = onlyPicture(weights, `${name}.convolutions.0`, shape, isFirst, room);
-    let extents = this.picture.extents;
+    this.sight = new Sight(weights, `${name}.convolutions.0`, shape, isFirst, room);
+    let extents = this.sight.picture.extents;
     // Where patches do not divide a side, borders complete the last ones.
     const margin = /** @type {[number, number]} */ (
       [extents[0], extents[1]].map((n) => (((PATCH - (n % PATCH)) % PATCH) + 1) >> 1)
@@ -210,19 +247,19 @@ export class Patches {
     add(CHANNELS / 2, PATCH, PATCH, margin);
     add(CHANNELS, 3, 1, [1, 1]);
     while (extents[0] * extents[1] > SMALL) add(CHANNELS, 3, 2, [1, 1]);
-    const size = extents[0] * extents[1] * CHANNELS;
+    const size = this.sight.join(extents[0] * extents[1] * CHANNELS, room);
     this.last = new Mlp(weights, `${name}.last`, size, options, room);
     this.outputs = this.last.outputs;
   }
 
   /** @param {Float32Array} row */
   run(row) {
-    let image = this.picture.run(row);
+    let image = this.sight.picture.run(row);
     for (const layer of this.layers) {
       image = layer.run(image);
       activate(this.activation, image, 0, image.length);
     }
-    return this.last.run(image);
+    return this.last.run(this.sight.handOn(image, row));
   }
 }
 
@@ -277,24 +314,24 @@ export class Residual {
    */
   constructor(weights, name, shape, isFirst, options, room) {
     this.activation = options.activation;
-    this.picture = onlyPicture(weights, `${name}.stages.0.first`, shape, isFirst, room);
-    let extents = this.picture.extents;
+    this.sight = new Sight(weights, `${name}.stages.0.first`, shape, isFirst, room);
+    let extents = this.sight.picture.extents;
     this.stages = STAGES.map((made, k) => {
       const stage = `${name}.stages.${k}`;
       const next = new Stage(weights, stage, extents, made, options.activation, room);
       extents = next.extents;
       return next;
     });
-    const size = extents[0] * extents[1] * extents[2];
+    const size = this.sight.join(extents[0] * extents[1] * extents[2], room);
     this.last = new Mlp(weights, `${name}.last`, size, options, room);
     this.outputs = this.last.outputs;
   }
 
   /** @param {Float32Array} row */
   run(row) {
-    let image = this.picture.run(row);
+    let image = this.sight.picture.run(row);
     for (const stage of this.stages) image = stage.run(image);
     activate(this.activation, image, 0, image.length);
-    return this.last.run(image);
+    return this.last.run(this.sight.handOn(image, row));
   }
 }

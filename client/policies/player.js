@@ -11,6 +11,8 @@
  *   wordStride?: number, places?: ArrayLike<number>, draws?: ArrayLike<number>,
  *   worlds?: ArrayLike<number>}} Seats Where rows lie: `places` are their numbers in what is given
  *   and in `words`, `draws` those by which they draw, `worlds` those of their worlds.
+ * @typedef {{array: Numbers, stride: number, size: number, divisor: number}} Layer Numbers of rows:
+ *   from one row to the next, of each, and what they are divided by.
  * @typedef {{stride?: number, maskStride?: number, values?: boolean, states?: Numbers | null}} How
  *   Numbers from one row to the next; whether to find values, with the states of the worlds.
  */
@@ -61,18 +63,27 @@ export class Player extends Seated {
 
   /**
    * See a row for each place; memories become the next ones.
-   * @param {Numbers} observations
+   * @param {Numbers | Layer[]} observations Whole rows, or their layers, in the order of the fields.
    * @param {Numbers | null} masks 0 where a choice is forbidden.
    * @param {How} how
    */
   look(observations, masks = null, how = {}) {
     const { network, places, outputs } = this;
-    const { stride = network.shape.size, states = null } = how;
+    const { size } = network.shape;
+    const { stride = size, states = null } = how;
+    const layers = Array.isArray(observations)
+      ? observations
+      : [{ array: observations, stride, size, divisor: this.divisor }];
     this.masks = masks;
     this.maskStride = how.maskStride ?? this.actions.outputs;
     for (let k = 0; k < this.rows; ++k) {
       const memoryAt = k * network.memorySize;
-      network.look(observations, places[k] * stride, this.divisor, this.memory, memoryAt);
+      let first = 0;
+      for (const layer of layers) {
+        network.take(layer.array, places[k] * layer.stride, layer.divisor, first, layer.size);
+        first += layer.size;
+      }
+      network.look(this.memory, memoryAt);
       outputs.set(network.outputs, k * network.outputs.length);
       if (how.values) this.values[k] = network.value(states, this.worlds[k] * network.stateSize);
     }
@@ -97,7 +108,7 @@ export class Player extends Seated {
 
   /**
    * See, and choose.
-   * @param {Numbers} observations
+   * @param {Numbers | Layer[]} observations
    * @param {Numbers | null} masks
    * @param {Choice} [choice]
    */
@@ -129,7 +140,7 @@ export class Chance extends Seated {
   }
 
   /**
-   * @param {Numbers} _
+   * @param {Numbers | Layer[]} _
    * @param {Numbers | null} masks
    * @param {How} how
    */

@@ -2,7 +2,7 @@
 //
 //   const policy = Policy.read(bytes);
 //   const team = policy.team(simulator.instance);
-//   const words = team.act(simulator.output("obs"), null, { greedy: true });
+//   const words = team.act(team.seenIn(simulator), null, { greedy: true });
 //   (words instanceof Float32Array ? simulator.floatActions : simulator.actions).set(words);
 //   simulator.step(); // and team.reset(world, agent) where an episode ends
 
@@ -55,7 +55,7 @@ export class Policy {
       const kind = this.kinds.find((one) => one.name === role) ?? this.kinds[0];
       const options = optionsOfRole(config, role);
       const { shape, space } = kind;
-      const isPicture = shape.isPicture && isFirst;
+      const isPicture = shape.pictures > 0 && isFirst;
       const own = dict(state, "weights");
       const made = new Network(name, options, shape, isPicture, actionsOf(space), own, room);
       this.networks.set(name, made);

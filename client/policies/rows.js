@@ -26,14 +26,23 @@ export class RowShape {
     this.size = this.sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** Whether the row is one picture. */
-  get isPicture() {
-    return this.names.length === 1 && this.shapes[0].length === 3 && LAYERS.includes(this.names[0]);
+  /** How many fields are layers of a picture: the first ones. */
+  get pictures() {
+    const isLayer = (/** @type {string} */ name, /** @type {number} */ k) =>
+      this.shapes[k].length === 3 && LAYERS.includes(name);
+    const other = this.names.findIndex((name, k) => !isLayer(name, k));
+    return other < 0 ? this.names.length : other;
+  }
+
+  /** Numbers of a row that are pixels; all, where nothing is a picture. */
+  get seen() {
+    const { pictures, sizes } = this;
+    return pictures === 0 ? this.size : sizes.slice(0, pictures).reduce((sum, n) => sum + n, 0);
   }
 
   /** What the numbers are divided by: bytes of a picture's colours become 0 to 1. */
   get divisor() {
-    return this.isPicture && this.names[0] === "rgb" ? 255 : 1;
+    return this.names.length === 1 && this.pictures === 1 && this.names[0] === "rgb" ? 255 : 1;
   }
 
   /**

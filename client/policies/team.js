@@ -11,6 +11,8 @@ import { Chance, Player } from "./player.js";
  * @typedef {import("./fit.js").Part} Part
  * @typedef {import("./player.js").Choice} Choice
  * @typedef {import("./policy.js").Policy} Policy
+ * @typedef {import("../simulator/simulator.js").Simulator} Simulator
+ * @typedef {Array | Record<string, Array>} Sight An output, or several by their names.
  */
 
 const KINDS_APART = 2 ** 40; // distance between the first numbers by which agents of kinds draw
@@ -81,7 +83,7 @@ export class Team {
     const beside = rows.map((k) => worlds[k] * this.agents + own[k]);
     const form = part.isFloat ? Float32Array : Int32Array;
     return {
-      ...{ actions: part.actions, divisor: part.divisor, worlds },
+      ...{ actions: part.actions, divisor: part.layers[0].divisor, worlds },
       words: new form(this.words.buffer, this.isSplit ? 4 * part.begin : 0),
       wordStride: this.isSplit ? part.words : this.wordStride,
       places: this.isSplit ? within : beside,
@@ -90,19 +92,33 @@ export class Team {
   }
 
   /**
+   * What a simulator shows to its agents: for `look` and `act`.
+   * @param {Simulator} simulator
+   * @returns {Sight}
+   */
+  seenIn(simulator) {
+    const names = new Set(this.parts.flatMap(({ layers }) => layers.map(({ output }) => output)));
+    if (names.size === 1) return simulator.output("obs");
+    return Object.fromEntries([...names].map((name) => [name, simulator.output(name)]));
+  }
+
+  /**
    * See what all agents of all worlds see; memories become the next ones.
-   * @param {Array} observations As the simulator writes them.
+   * @param {Sight} observations As the simulator writes them.
    * @param {Array | null} masks
    * @param {{values?: boolean, states?: Numbers | null}} how Whether to find values of the rows,
    *   with the states of the worlds.
    */
   look(observations, masks = null, how = {}) {
     for (const [number, part] of this.parts.entries()) {
-      const { array, stride } = part.rows(observations, "obs");
+      const layers = part.layers.map(({ output, size, divisor }) => {
+        const own = ArrayBuffer.isView(observations) ? observations : observations[output];
+        return { ...part.rows(own, output), size, divisor };
+      });
       const hasMask = masks !== null && part.hasMask;
       const legal = hasMask ? part.rows(masks, "action_mask") : { array: null, stride: 0 };
       for (const player of this.players[number])
-        player.look(array, legal.array, { ...how, stride, maskStride: legal.stride });
+        player.look(layers, legal.array, { ...how, maskStride: legal.stride });
     }
   }
 
@@ -119,7 +135,7 @@ export class Team {
 
   /**
    * See, and choose.
-   * @param {Array} observations
+   * @param {Sight} observations
    * @param {Array | null} masks
    * @param {Choice} [choice]
    */

@@ -9,7 +9,7 @@ import { EVALUATION, Noise, Player, Policy } from "../../client/policies/policy.
 /**
  * @typedef {{type: string, at: number, length: number}} Place Of a step's numbers in a file.
  * @typedef {{policy: string, instance: Record<string, any>, data: string, bytes: number,
- *   steps: number, seed: number, out: string, arrays: Record<string, Place>}} Task
+ *   steps: number, seed: number, out: string, layers: string[], arrays: Record<string, Place>}} Task
  */
 
 /** @type {Record<string, (buffer: ArrayBuffer, at: number, length: number) => any>} */
@@ -38,6 +38,15 @@ function seen(step, name) {
   return VIEWS[place.type](data, step * task.bytes + place.at, place.length);
 }
 
+/**
+ * What agents see of a step: an output, or several by their names.
+ * @param {number} step
+ */
+function sight(step) {
+  if (task.layers.length === 1) return seen(step, task.layers[0]);
+  return Object.fromEntries(task.layers.map((name) => [name, seen(step, name)]));
+}
+
 /** @type {Uint8Array[]} */
 const said = [];
 const say = (/** @type {Float32Array | Int32Array} */ numbers) =>
@@ -50,7 +59,7 @@ for (let step = 0; step < task.steps; ++step) {
   const draw = (/** @type {number} */ row, /** @type {number} */ column) =>
     noise.uniform(step, row, column);
   const from = performance.now();
-  team.look(seen(step, "obs"), seen(step, "mask"), {
+  team.look(sight(step), seen(step, "mask"), {
     values: true,
     states: seen(step, "state"),
   });

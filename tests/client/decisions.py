@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from gpu_envs.policies.layered import of_arrays
+
 ROOT = Path(__file__).parents[2]
 TIE = 1e-4  # between the two best choices, or between a draw and the edge of a choice
 SEED = 7
@@ -19,6 +21,11 @@ def made(make: Callable[..., Any], config: Mapping[str, Any], **options: Any) ->
     """Make worlds as those in which a file's policies are evaluated."""
     parameters = {**config["parameters"], **config.get("evaluation_parameters", {}), **options}
     return make(config["env"], arrays="torch", **parameters)
+
+
+def observed(simulator: Any, results: Any) -> Any:
+    """Return what policies see of a call: layers by name, where there are several."""
+    return results.obs if simulator.views is None else of_arrays(simulator.views.observed(results))
 
 
 def node(script: str, task: Mapping[str, Any], folder: Path) -> str:

@@ -225,6 +225,13 @@ test("descriptions that do not fit the weights are refused", () => {
   refused(other('"memory",0', '"memory",64'), /lacks the weights/);
   refused(other('"encoder","mlp"', '"encoder","patches"'), /picture/);
   refused(other('"encoder","mlp"', '"encoder","cnn"'), /picture/);
+  const layers = '["rgb",[3,8,8]],["depth",[1,4,8]],';
+  refused(
+    described((text) =>
+      text.replace('["x",[]],["velocity",[]],', layers).replace('"mlp"', '"patches"'),
+    ),
+    /needs one picture, and sees several/,
+  );
   refused(other('"encoder","mlp"', '"encoder","attention"'), /entities/);
   refused(other('"encoder","mlp"', '"encoder","constructor"'), /option encoder/);
   refused(other('"share",false', '"shares",false'), /not known here/);
@@ -612,7 +619,7 @@ test("a policy balances the pole in a module", async () => {
   const team = policy.team(simulator.instance);
   simulator.reset(4);
   for (let step = 0; step < 300; ++step) {
-    const words = team.act(simulator.output("obs"), null, {
+    const words = team.act(team.seenIn(simulator), null, {
       greedy: step % 2 === 0,
       draw: Math.random,
     });
@@ -633,8 +640,6 @@ test("a policy of another environment, or with other agents, is refused", async 
   assert.throws(() => policy.team({ ...instance, agents_per_world: 2 }), /trained with 1 agents/);
   const observation = instance.observation.slice(1);
   assert.throws(() => policy.team({ ...instance, observation }), /other parameters/);
-  const layers = { ...instance, pictures: true };
-  assert.throws(() => policy.team(layers), /several layers of a picture/);
   const action = [{ ...instance.action[0], choices: 3 }];
   assert.throws(() => policy.team({ ...instance, action }), /other parameters/);
 });

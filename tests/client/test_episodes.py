@@ -27,7 +27,7 @@ from gpu_envs.policies import saved  # noqa: E402
 from gpu_envs.policies.distributions import Categorical  # noqa: E402
 from gpu_envs.policies.noise import EVALUATION, Noise  # noqa: E402
 from gpu_envs.policies.teams import Crowd, Crowds, Team  # noqa: E402
-from tests.client.decisions import ROOT, SEED, TIE, farthest, made, node, ties  # noqa: E402
+from tests.client.decisions import ROOT, SEED, TIE, farthest, made, node, observed, ties  # noqa: E402
 
 FILES = sorted((ROOT / "trained").glob("*.ckpt"))
 WORLDS = 20
@@ -88,7 +88,7 @@ def _python(path: Path, simulator: gpu_envs.Simulator, drawn: bool) -> list[Epis
     going = np.ones(WORLDS, bool)
     seen = simulator.reset_arrays(SEED, None, True)
     while going.any():
-        chosen = crowd(seen.obs, seen.action_mask)
+        chosen = crowd(observed(simulator, seen), seen.action_mask)
         actions.append(chosen.numpy().reshape(WORLDS, -1).copy())
         free.append(np.concatenate([_free(one) for one in crowds], 1))
         seen = simulator.step_arrays(chosen, True)

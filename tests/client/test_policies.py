@@ -26,7 +26,7 @@ from gpu_envs.policies.noise import EVALUATION, Noise  # noqa: E402
 from gpu_envs.policies.options import PolicyOptions  # noqa: E402
 from gpu_envs.policies.sharing import groups, role_of_policy  # noqa: E402
 from gpu_envs.policies.teams import NOBODY, Team  # noqa: E402
-from tests.client.decisions import ROOT, SEED, TIE, farthest, made, node, ties  # noqa: E402
+from tests.client.decisions import ROOT, SEED, TIE, farthest, made, node, observed, ties  # noqa: E402
 
 # One of those with weights of half precision too.
 LADDER = sorted((ROOT / "trained").glob("self_play/*/ladder/*.ckpt"))
@@ -123,6 +123,11 @@ class _Recorded:
         self.worlds, self.agents = simulator.num_worlds, simulator.agents_per_world
         self.sides = _sides(self.team, self.worlds)
         self.noise = Noise(SEED, EVALUATION, torch.device("cpu"))
+        fields = [field.name for field in simulator.observation_fields]
+        beside = simulator.instance.get("numbers", 0)
+        several = bool(simulator.instance.get("pictures")) and len(fields) > 1
+        self.layers = ("obs", *fields[1 : len(fields) - beside]) if several else ("obs",)
+        self.layers += ("numbers",) if several and beside else ()
         self.seen: list[dict[str, np.ndarray[Any, Any]]] = []
         self.said: list[dict[str, Any]] = []
         with torch.no_grad():
@@ -134,7 +139,8 @@ class _Recorded:
         has_turns = simulator.instance["turns"]
         begins = torch.zeros(self.worlds, self.agents, dtype=torch.bool)
         for step in range(self.steps):
-            seen = {"obs": results.obs, "begins": begins.to(torch.uint8)}
+            seen = {name: getattr(results, name) for name in self.layers}
+            seen["begins"] = begins.to(torch.uint8)
             if results.action_mask is not None:
                 seen["mask"] = results.action_mask.view(torch.int8)
             if results.state is not None:
@@ -148,10 +154,10 @@ class _Recorded:
             begins = lost.view(self.worlds, self.agents).clone()
 
     def _say(self, step: int, results: Any, begins: Any) -> Any:
-        layout = self.simulator.kinds
+        simulator, layout = self.simulator, self.simulator.kinds
         kinds = self.team.kinds
         if layout.is_one:
-            rows = [results.obs]
+            rows = [observed(simulator, results)]
             masks = [results.action_mask]
         else:
             rows = layout.observations.own_rows(results.obs, [kind.row[0] for kind in kinds])
@@ -228,6 +234,7 @@ def _asked(path: Path, recorded: _Recorded, folder: Path) -> tuple[np.ndarray[An
         "steps": recorded.steps,
         "seed": SEED,
         "out": str(folder / "out"),
+        "layers": list(recorded.layers),
         "arrays": arrays,
     }
     said = node("act.mjs", task, folder)
@@ -343,6 +350,7 @@ def test_the_checkpoint_of_a_whole_run(
 
 PICTURE = {"resolution": "18x34", "channels": "first"}
 LARGE = {"resolution": "40x44", "channels": "last"}
+ROOM = {"house_count": 1, "rooms_low": 1, "rooms_high": 1}
 NETWORKS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "attention": (
         "HideSeek-v0",
@@ -380,6 +388,26 @@ NETWORKS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {},
         {"critic_state": True, "memory": 16, "normalize_observations": True, "policies": "role"},
     ),
+    "several_layers": (
+        "PointGoalNav-v0",
+        {**ROOM, "observation": "depth+rgb+numbers", "resolution": "12x20"},
+        {"encoder": "patches", "memory": 8, "hidden": "16"},
+    ),
+    "layers_last": (
+        "PointGoalNav-v0",
+        {**ROOM, "observation": "rgb+depth", "resolution": "9x14", "channels": "last"},
+        {"encoder": "residual", "hidden": "16", "normalize_observations": True},
+    ),
+    "numbers_beside": (
+        "Flee-v0",
+        {**ROOM, "observation": "depth+numbers", "resolution": "8x8"},
+        {"encoder": "cnn", "hidden": "16"},
+    ),
+    "blind_beside_numbers": (
+        "Explore-v0",
+        {**ROOM, "observation": "depth+numbers", "resolution": "8x8"},
+        {"encoder": "patches", "hidden": "16", "blind": True},
+    ),
     "blind": ("CartPoleContinuous-v0", {}, {"blind": True, "memory": 8, "hidden": "8"}),
     "roles": (
         "HideSeek-v0",
@@ -405,7 +433,7 @@ def _write(path: Path, simulator: gpu_envs.Simulator, options: PolicyOptions) ->
             for parameter in policy.parameters():
                 parameter.add_(0.1 * torch.randn_like(parameter))
             state = None if seen.state is None else seen.state.float()
-            policy.look(seen.obs, state, lambda sums: sums)
+            policy.look(observed(simulator, seen), state, lambda sums: sums)
             policy.scale.mean.fill_(0.5)
             policy.scale.deviation.fill_(2.5)
         policies[name] = policy
