@@ -63,8 +63,7 @@ python -m gpu_envs render Flocking-v0 --policy trained --out swarm.mp4
 python -m gpu_envs play Hanabi-v0 --policy trained
 ```
 
-`Micro-v0` has nothing to learn. `Sokoban-v0`, `PointGoalNav-v0`, `Flee-v0` and `Explore-v0` have
-not been studied yet.
+`Micro-v0` has nothing to learn. `Sokoban-v0` has not been studied yet.
 """
 
 
