@@ -32,6 +32,12 @@ def device_problem() -> str:
 def device_of(address: int) -> int:
     """Return the GPU that has an address; -1: none."""
 
+def xla_versions() -> tuple[int, int]:
+    """Return the oldest and newest version 0.N of XLA's interface that the handlers can be for."""
+
+def xla_handlers(minor: int) -> dict[str, Any]:
+    """Capsules of the handlers for XLA's custom calls, "step" and "reset", for version 0.`minor`."""
+
 # Streams of a GPU by handle; on a CPU these do nothing.
 
 def is_capturing(stream: int) -> bool:
@@ -271,6 +277,9 @@ class Simulator:
         `in_a_row`, between which nothing else is enqueued, and steps that are taken in `parts`
         calls, each of which steps some worlds.
         """
+
+    def open_session(self) -> tuple[int, int]:
+        """Return the number by which programs of XLA find it, and the calls so far."""
 
     def close(self) -> None:
         """Free everything; a second call does nothing. Every other call raises afterwards."""

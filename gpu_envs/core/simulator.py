@@ -111,6 +111,8 @@ class Simulator(WorldViews):
         written = self._native.outputs
         self.layout = layout.read(self.instance, written, array_libraries.ALIGNMENT[machine])
         bindings, place = native.module(machine), (machine, ordinal)
+        found = [self.layout.output(name) for name in written]
+        self.written = tuple(output for output in found if output is not None)  # in their order
         self._arrays = array_libraries.make(
             self.arrays, self._native, bindings.Addresses, self.layout, place
         )
@@ -463,6 +465,15 @@ class Simulator(WorldViews):
     def memory_bytes(self) -> int:
         """Bytes held by the native simulator."""
         return int(self._native.memory_bytes)
+
+    def open_session(self) -> tuple[int, int]:
+        """Return the number by which programs of XLA find the worlds, and how many calls they had.
+
+        The calls are steps, resets, and whatever else changed worlds.
+        """
+        self._require_ready("xla")
+        session: tuple[int, int] = self._native.open_session()
+        return session
 
     def close(self) -> None:
         """Release everything; a second call does nothing."""

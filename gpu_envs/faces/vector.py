@@ -10,7 +10,7 @@ else; last observations of several layers stay a dict of such arrays.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from gpu_envs import errors
 from gpu_envs.core import copies, layout, options, pictures
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.faces import attributes
+from gpu_envs.faces import attributes, jitted
 from gpu_envs.faces.infos import at_ends, infos_of, parts_by_name
 from gpu_envs.faces.states import States
 from gpu_envs.known import registration
@@ -161,6 +161,7 @@ class VectorEnv(States, attributes.Guarded, _Base):
         written = [output for output in simulator.layout.outputs if output is not None]
         self._repeated = [o.name for o in written if many and not o.per_agent]
         self._is_same_step = simulator.autoreset_mode is AutoresetMode.SAME_STEP
+        self._jitted: jitted.Jitted | None = None
 
     # Batched spaces hold two bounds per row and element, so they are made when first asked for.
 
@@ -196,7 +197,10 @@ class VectorEnv(States, attributes.Guarded, _Base):
         Returns:
             Observations, rewards, terminations, truncations and infos.
         """
-        results = self._step_arrays(actions, True, out, stream, worlds)
+        return self._told(self._step_arrays(actions, True, out, stream, worlds))
+
+    def _told(self, results: Outputs) -> tuple[Any, Any, Any, Any, Infos]:
+        """Return the outputs of a step as `step` does."""
         # Half the time of reading them by name.
         obs, reward, terminated, truncated, final_obs, ended, returns, lengths = results[:8]
         infos: Infos = {}
@@ -262,6 +266,23 @@ class VectorEnv(States, attributes.Guarded, _Base):
         obs = results.obs if self._views is None else self._views.observed(results)
         infos = {name: getattr(results, name) for name in self.infos_shown.always}
         return obs, self._by_row(infos) if self._has_row_infos else infos
+
+    def xla(self) -> tuple[Any, Callable[..., Any], Callable[..., Any]]:
+        """Return a handle, and functions `reset` and `step` for use inside `jax.jit` (docs/jit.md).
+
+        `handle, (obs, reward, terminated, truncated, infos) = step(handle, actions)` and
+        `handle, (obs, infos) = reset(handle, seed=None, mask=None)` are pure functions to JAX: the
+        handle stands for the worlds, and each is good for one call. After a step in Python, ask
+        again.
+        """
+        if self._jitted is None:
+            if not isinstance(self._rows, Simulator):
+                raise ValueError(
+                    "xla() needs an environment of all agents, without role=, agent= and others=, "
+                    "whose players are in Python"
+                )
+            self._jitted = jitted.Jitted(self._rows, self._told, self._begun)
+        return self._jitted.handle(), self._jitted.reset, self._jitted.step
 
     def _states(self) -> Simulator | role_rows.RoleRows:
         return self._rows

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/jit.hpp"
 #include "bindings/learning.hpp"
 #include "bindings/simulator.hpp"
 #include "engine/simulator/machine.hpp"
@@ -143,12 +144,12 @@ void add_simulator(py::module_& m) {
            py::arg("worlds") = py::none())
       .def("observe", &NativeSimulator::observe)
       .def("read_records", kMethod<&records_of>)
-      .def("write_records", kMethod<&put_records>)
-      .def("copy_worlds", kMethod<&copy_worlds>)
+      .def("write_records", kChange<&put_records>)
+      .def("copy_worlds", kChange<&copy_worlds>)
       .def("get_column", kMethod<&column_of>)
       .def("assets", kMethod<&assets_of>)
-      .def("set_column", kMethod<&put_column>)
-      .def("set_parameters", kMethod<&put_parameters>)
+      .def("set_column", kChange<&put_column>)
+      .def("set_parameters", kChange<&put_parameters>)
       .def("faults", &NativeSimulator::faults)
       .def("action_names", kMethod<&Simulator::action_names>)
       .def("action_keys", kMethod<&Simulator::action_keys>)
@@ -159,9 +160,10 @@ void add_simulator(py::module_& m) {
       .def("picture_size", kMethod<&picture_size>)
       .def("sample_actions", &NativeSimulator::sample_actions)
       .def("save", kMethod<&save_of>, py::arg("worlds") = py::none())
-      .def("load", kMethod<&load_save>, py::arg("data"), py::arg("worlds") = py::none())
-      .def("golden", kMethod<&golden>, py::arg("steps"), py::arg("seed"),
+      .def("load", kChange<&load_save>, py::arg("data"), py::arg("worlds") = py::none())
+      .def("golden", kChange<&golden>, py::arg("steps"), py::arg("seed"),
            py::arg("clear_ended") = false, py::arg("in_a_row") = 1, py::arg("parts") = 1)
+      .def("open_session", &NativeSimulator::open_session)
       .def("close", &NativeSimulator::close);
 }
 
@@ -173,6 +175,7 @@ PYBIND11_MODULE(_native, m) {
   m.doc() = "Native simulators of gpu_envs.";
   Unlocked::watch_the_end();
   add_learning(m);
+  jit::add_handlers(m);
   // Local, as the classes are: the bindings of several engines live in one process.
   py::register_local_exception_translator(&translate);
   add_engine(m);

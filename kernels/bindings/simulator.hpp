@@ -17,6 +17,7 @@
 #include "bindings/options.hpp"
 #include "bindings/outputs.hpp"
 #include "bindings/pictures.hpp"
+#include "bindings/session.hpp"
 #include "bindings/unlocked.hpp"
 #include "engine/simulator/action_draws.hpp"
 #include "engine/simulator/modules.hpp"
@@ -42,7 +43,9 @@ inline Type action_type(const std::string& name) {
 /// Marks a simulator as in use while it lives; two threads in one simulator would corrupt it.
 class InUse {
  public:
-  InUse(const std::unique_ptr<Simulator>& simulator, std::atomic<bool>& busy)
+  /// `session`: where the call is counted, since it changes worlds; or null.
+  InUse(const std::unique_ptr<Simulator>& simulator, std::atomic<bool>& busy,
+        Session* session = nullptr)
       : simulator_(simulator), busy_(busy) {
     // An exchange, not a lock: a waiting thread would hold the interpreter's lock meanwhile.
     if (busy_.exchange(true, std::memory_order_acquire))
@@ -52,6 +55,7 @@ class InUse {
       busy_.store(false, std::memory_order_release);
       throw Error(Fault::runtime, "this simulator is closed");
     }
+    if (session != nullptr) ++session->calls, session->is_pythons = true;
   }
   // Also where a call throws: a refused step leaves the simulator usable.
   ~InUse() { busy_.store(false, std::memory_order_release); }
@@ -77,8 +81,37 @@ class NativeSimulator {
     actions_.emplace(*simulator_);
   }
 
+  // A call of XLA may run on another thread, which needs no lock of the interpreter's.
+  ~NativeSimulator() {
+    if (session_ == nullptr) return;
+    Sessions::remove(session_->number);
+    if (session_->process != getpid()) return;  // a thread of the parent may hold the guard
+    const std::lock_guard lock(session_->guard);
+    session_->simulator = nullptr;
+  }
+  NativeSimulator(const NativeSimulator&) = delete;
+  NativeSimulator& operator=(const NativeSimulator&) = delete;
+
   /// The simulator, for exclusive use by one thread.
   InUse use() { return InUse(simulator_, busy_); }
+  /// The same, for what changes worlds: handles of XLA's programs are old from here on.
+  InUse change() { return InUse(simulator_, busy_, session_.get()); }
+
+  /// A handle for programs of XLA: number, and calls so far.
+  std::pair<uint32_t, uint64_t> open_session() {
+    const InUse simulator = use();
+    if (session_ == nullptr || session_->process != getpid()) {
+      session_ = Sessions::add();
+      session_->simulator = this;
+      const std::vector<std::string> written = pool_->names();
+      for (const std::string& name : written) {
+        const Output output = *named<Output>(name);
+        session_->of_step.push_back(output);
+        if (!has_trait(output, kByAStep)) session_->of_reset.push_back(output);
+      }
+    }
+    return {session_->number, session_->calls};
+  }
 
   /// Arrays of torch, JAX or CuPy by address: Python has checked their shape and device.
   void step(uintptr_t actions, const std::string& type, const Addresses& addresses,
@@ -90,7 +123,7 @@ class NativeSimulator {
                  uintptr_t stream, uintptr_t worlds) {
     int64_t illegal;
     {
-      const InUse simulator = use();
+      const InUse simulator = change();
       const Actions given{reinterpret_cast<const void*>(actions), action_type(type),
                           reinterpret_cast<const uint8_t*>(worlds)};
       {
@@ -110,7 +143,7 @@ class NativeSimulator {
     int64_t illegal;
     py::object results;
     {
-      const InUse simulator = use();
+      const InUse simulator = change();
       Actions actions = actions_->read(object);
       actions.worlds = reinterpret_cast<const uint8_t*>(worlds);
       Bound bound;
@@ -148,7 +181,7 @@ class NativeSimulator {
   void reset(const py::object& seeds, uintptr_t mask, const py::dict& options,
              const Addresses& addresses, uintptr_t stream, const py::dict& changes,
              const py::object& worlds) {
-    const InUse simulator = use();
+    const InUse simulator = change();
     const std::vector<uint64_t> list = seeds_of(seeds, simulator->worlds());
     ResetRequest request;
     request.seeds = list;
@@ -211,6 +244,7 @@ class NativeSimulator {
   std::shared_ptr<OutputPool> pool_;
   std::optional<ActionReader> actions_;
   pictures::Memory pictures_;     // of the picture drawn last
+  SessionPtr session_;            // null until XLA's programs are to call
   py::object report_illegal_;     // null once it was called
   int64_t reported_illegal_ = 0;  // illegal actions from before there was a report
   std::atomic<bool> busy_{false};
@@ -237,5 +271,17 @@ struct Method<F> {
 };
 template <auto F>
 inline constexpr auto kMethod = &Method<F>::call;
+/// The same of a function that changes worlds.
+template <auto F>
+struct Change;
+template <class Result, class... Given, Result (*F)(Simulator&, Given...)>
+struct Change<F> {
+  static Result call(NativeSimulator& own, Given... given) {
+    const InUse simulator = own.change();
+    return F(*simulator, std::forward<Given>(given)...);
+  }
+};
+template <auto F>
+inline constexpr auto kChange = &Change<F>::call;
 
 }  // namespace ge::python

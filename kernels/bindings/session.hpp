@@ -1,0 +1,67 @@
+// A simulator as programs of XLA find it (jit.hpp): by a number, never by an address.
+#pragma once
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/simulator/simulator.hpp"
+
+namespace ge::python {
+
+class NativeSimulator;
+
+struct Session {
+  std::mutex guard;                      // held during a call, and while the simulator goes
+  NativeSimulator* simulator = nullptr;  // null: it is gone
+  uint32_t number = 0;
+  pid_t process = getpid();
+  /// Steps and resets, those in Python too, and whatever changed the worlds there.
+  uint64_t calls = 0;
+  bool is_pythons = false;  // the last of them
+  /// Results of a step and of a reset, in order.
+  std::vector<Output> of_step, of_reset;
+};
+using SessionPtr = std::shared_ptr<Session>;
+
+/// All sessions of the process; those of its parent have no simulators in a forked child.
+class Sessions {
+ public:
+  static SessionPtr add() {
+    const std::lock_guard lock(guard_);
+    if (last_ == UINT32_MAX) throw Error(Fault::runtime, "xla(): there were too many simulators");
+    auto session = std::make_shared<Session>();
+    session->number = ++last_;
+    all_[session->number] = session;
+    return session;
+  }
+  static SessionPtr find(uint32_t number) {
+    const std::lock_guard lock(guard_);
+    const auto found = all_.find(number);
+    return found == all_.end() ? nullptr : found->second;
+  }
+  static void remove(uint32_t number) {
+    const std::lock_guard lock(guard_);
+    all_.erase(number);
+  }
+  /// For once, at import: a child is forked by one thread, whatever the others were doing.
+  static void watch_forks() {
+    pthread_atfork([] { guard_.lock(); }, [] { guard_.unlock(); },
+                   [] {
+                     all_.clear();
+                     guard_.unlock();
+                   });
+  }
+
+ private:
+  static inline std::mutex guard_;
+  static inline std::unordered_map<uint32_t, SessionPtr> all_;
+  static inline uint32_t last_ = 0;
+};
+
+}  // namespace ge::python
