@@ -36,7 +36,7 @@ def xla_versions() -> tuple[int, int]:
     """Return the oldest and newest version 0.N of XLA's interface that the handlers can be for."""
 
 def xla_handlers(minor: int) -> dict[str, Any]:
-    """Capsules of the handlers for XLA's custom calls, "step" and "reset", for version 0.`minor`."""
+    """Capsules of the handlers for XLA's custom calls, "step" and "reset", for version 0.minor."""
 
 # Streams of a GPU by handle; on a CPU these do nothing.
 

@@ -1,8 +1,8 @@
 """Steps and resets inside `jax.jit`: what `VectorEnv.xla` returns.
 
-A call is a custom call of XLA, whose buffers the engine writes into. It runs where the program runs, on
-a thread of XLA, without Python. XLA may drop, merge and reorder calls that do not depend on each
-other, so each takes a handle and returns the next one (kernels/bindings/jit.hpp).
+A call is a custom call of XLA, into whose buffers the engine writes, on a thread of XLA and without
+Python. XLA may drop, merge and reorder calls that do not depend on each other, so each takes a
+handle and returns the next one (kernels/bindings/jit.hpp).
 """
 
 from __future__ import annotations
@@ -120,15 +120,15 @@ class Jitted:
         types += [jax.ShapeDtypeStruct(o.rows, np.dtype(o.type)) for o in outputs]
         call = jax.ffi.ffi_call(target, types, has_side_effect=True)
 
-        @jax.custom_batching.custom_vmap
+        @jax.custom_batching.custom_vmap  # type: ignore[untyped-decorator]  # of JAX
         def one(*given: Any) -> Any:
             return tuple(call(*given))
 
-        @one.def_vmap  # type: ignore[untyped-decorator]  # as JAX has it
+        @one.def_vmap  # type: ignore[untyped-decorator]
         def _(*_: Any) -> Any:
             raise NotImplementedError(
-                f"jax.vmap of a {what} of {name}: it is one of a batch already, of as many worlds as "
-                "num_envs= says"
+                f"jax.vmap of a {what} of {name}: it is one of a batch already, of as many worlds "
+                "as num_envs= says"
             )
 
         def run(*given: Any) -> tuple[Any, Outputs]:

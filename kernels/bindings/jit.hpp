@@ -1,10 +1,10 @@
 // Steps and resets as parts of programs that XLA compiled (jax.jit): handlers of its interface for
-// custom calls (xla/c_api.h, made for version 0.3 of it). They run on threads of XLA, without the
+// custom calls (xla_c_api.h, made for version 0.3). They run on threads of XLA, without the
 // interpreter and its lock.
 //
 // A handle is three words of 32 bits: the number of a simulator in this process, and how many calls
-// it has had, low word first. Each call takes one and returns the next. That puts calls into an order,
-// which XLA is free to change otherwise, and tells a handle that is used twice.
+// it has had, low word first. Each call takes one and returns the next: so calls have an order,
+// which XLA would be free to change, and a handle that is used twice is told.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 #include "bindings/session.hpp"
 #include "bindings/simulator.hpp"
-#include "bindings/xla/c_api.h"
+#include "bindings/xla_c_api.h"
 
 namespace ge::python::jit {
 
@@ -68,7 +68,7 @@ inline XLA_FFI_DataType type_of(Type type) {
   }
 }
 
-/// The simulator of a handle for the length of a call. What was called is counted where it succeeds.
+/// The simulator of a handle for the length of a call, which is counted where it succeeds.
 class Visit {
  public:
   Visit(const Call& call, const char* what) : handle_(words_of(call.argument(0))) {

@@ -271,7 +271,7 @@ struct Method<F> {
 };
 template <auto F>
 inline constexpr auto kMethod = &Method<F>::call;
-/// The same of a function that changes worlds.
+/// A function that changes worlds as a method: handles of XLA's programs are old from then on.
 template <auto F>
 struct Change;
 template <class Result, class... Given, Result (*F)(Simulator&, Given...)>

@@ -125,7 +125,7 @@ def test_programs_are_shared_by_environments_alike(make: Make) -> None:
     one, other = make(), make()
     step = jax.jit(one.xla()[2])
     for env in (one, other):
-        handle, (obs, *_) = step(env.xla()[0], actions_of(1)[0])
+        jax.block_until_ready(step(env.xla()[0], actions_of(1)[0]))
     assert step._cache_size() == 1
     assert one.simulator.save() == other.simulator.save()
 
@@ -338,7 +338,7 @@ def test_functions_keep_their_worlds(make: Make) -> None:
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        (jnp.zeros(4), "actions must be int32 of shape .4,"),
+        (jnp.zeros(4), r"actions must be int32 of shape .4,"),
         (jnp.zeros(5, jnp.int32), "got int32 of shape .5,"),
         (jnp.zeros((4, 1), jnp.int32), "got int32 of shape .4, 1"),
     ],
@@ -375,7 +375,7 @@ def test_numbers_are_actions_where_they_are(make: Make) -> None:
     row = np.linspace(-1, 1, 4, dtype=np.float32)[:, np.newaxis]
     _, (obs, *_) = jax.jit(step)(handle, row)
     assert np.array_equal(obs, plain.step(row)[0])
-    with pytest.raises(TypeError, match="actions must be float32 of shape .4, 1"):
+    with pytest.raises(TypeError, match=r"actions must be float32 of shape .4, 1"):
         step(handle, jnp.zeros((4, 1), jnp.int32))
 
 
@@ -384,16 +384,20 @@ def test_numbers_are_actions_where_they_are(make: Make) -> None:
 
 def test_vmap_is_refused_by_name(make: Make) -> None:
     handle, reset, step = make().xla()
-    with pytest.raises(NotImplementedError, match="jax.vmap of a step of CartPole-v0"):
+    with pytest.raises(NotImplementedError, match=r"jax\.vmap of a step of CartPole-v0"):
         jax.vmap(lambda row: step(handle, row))(jnp.zeros((2, 4), jnp.int32))
-    with pytest.raises(NotImplementedError, match="jax.vmap of a reset"):
+    with pytest.raises(NotImplementedError, match=r"jax\.vmap of a reset"):
         jax.vmap(lambda seed: reset(handle, seed=seed))(jnp.arange(2))
 
 
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("HideSeek-v0", {"role": "hider", "others": "random"}, "without role=, agent= and others="),
+        (
+            "HideSeek-v0",
+            {"role": "hider", "others": "random"},
+            r"without role=, agent= and others=",
+        ),
         ("HideSeek-v0", {"role": "hider", "others": lambda *_: 0}, "players are in Python"),
         (NAME, {"strict": True}, "needs strict=False"),
     ],
@@ -416,7 +420,7 @@ def test_a_first_reset_comes_before(make: Make) -> None:
 def test_a_jax_that_is_missing_or_old_is_named(make: Make, monkeypatch) -> None:
     env = make()
     monkeypatch.setattr(jax, "__version_info__", (0, 4, 30))
-    with pytest.raises(ImportError, match="needs jax 0.5.0 or newer"):
+    with pytest.raises(ImportError, match=r"needs jax 0\.5\.0 or newer"):
         env.xla()
     monkeypatch.setattr(
         jitted.libraries, "require", lambda name: (_ for _ in ()).throw(ImportError(name))
