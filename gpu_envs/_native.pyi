@@ -281,6 +281,9 @@ class Simulator:
     def open_session(self) -> tuple[int, int]:
         """Return the number by which programs of XLA find it, and the calls so far."""
 
+    def program_resets(self) -> int:
+        """Return how many resets programs of XLA have made."""
+
     def close(self) -> None:
         """Free everything; a second call does nothing. Every other call raises afterwards."""
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Discrete, MultiDiscrete
 
-from gpu_envs.commands.action_keys import Heads, Pressed
+from gpu_envs.commands.action_keys import REST, Heads, Pressed
 from gpu_envs.commands.episode import Choose, Episode, seen
 from gpu_envs.faces.parallel import ParallelEnv
 from gpu_envs.terminal import half_blocks
@@ -98,7 +98,8 @@ class Live(Episode):
         heads = pressed_heads(env)
         if heads is None:
             raise ValueError(f"the actions of {env.name} have no keys to play by")
-        self._is_plain = isinstance(env.simulator.single_action_space, Discrete)
+        self._is_one = isinstance(env.simulator.single_action_space, Discrete)
+        self._is_plain = self._is_one and REST not in env.simulator.action_keys()
         if self._is_plain and pace == TIME:
             raise ValueError(f"--pace time: no action of {env.name} means to wait: use --pace keys")
         self.agent, self.pace = agent, pace or (KEYS if self._is_plain else TIME)
@@ -163,7 +164,7 @@ class Live(Episode):
     def _move(self) -> None:
         actions = {a: self.chosen(a) for a in self.env.agents if a != self.agent}
         taken = self._pressed.take()
-        self.step({**actions, self.agent: int(taken[0]) if self._is_plain else taken})
+        self.step({**actions, self.agent: int(taken[0]) if self._is_one else taken})
 
     # ---- drawing
 

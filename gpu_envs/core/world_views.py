@@ -17,6 +17,7 @@ class WorldViews(WorldStates):
     agent_names: list[str]
     max_episode_steps: int
     _mirror: pictures.Mirror | None = None
+    _program_resets = 0  # that the traces know of
 
     def action_names(self) -> list[str]:
         """Return the names of the actions; empty where the environment gives none."""
@@ -96,6 +97,9 @@ class WorldViews(WorldStates):
             raise ValueError(pictures.lack(self.instance))
         number = errors.whole(world, "world", 0, self.num_worlds - 1)
         if self.device == "cpu":
+            if (resets := self._native.program_resets()) != self._program_resets:
+                self._program_resets = resets
+                self._traces.clear()  # as after a reset in Python
             return self._native, number
         self._streams.settle("render()")
         if self._mirror is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs.core import libraries
+from gpu_envs.core import libraries, resets
 from gpu_envs.core.layout import Output
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known import extras, native
@@ -62,8 +62,10 @@ class Jitted:
     def handle(self) -> Any:
         """Return the handle of the worlds as they are now."""
         number, calls = self._simulator.open_session()
-        words = np.array([number, calls & 0xFFFFFFFF, calls >> 32], np.uint32)
-        return self._jax.numpy.asarray(words)
+        words = np.array([number, *_halves(calls)], np.uint32)
+        if self._jax.default_backend() == "cpu":
+            return self._jax.numpy.asarray(words)
+        return self._jax.device_put(words, _host(self._jax))  # which draws programs there
 
     def step(self, handle: Any, actions: Any) -> tuple[Any, Any]:
         """Run one step of every world.
@@ -90,27 +92,47 @@ class Jitted:
             The next handle, and what the environment's own `reset` returns.
         """
         jnp, worlds = self._jax.numpy, self._simulator.num_worlds
-        seeds = jnp.zeros((0,), jnp.uint32) if seed is None else jnp.asarray(seed)
-        is_one = seed is None or seeds.shape == ()
-        if seeds.dtype.kind not in "iu" or not (is_one or seeds.shape == (worlds,)):
-            what = f"an integer, or {worlds} of them, one per world"
-            raise TypeError(f"seed must be {what}, got {seeds.dtype} of shape {seeds.shape}")
-        if not is_one and worlds == 1:
-            raise TypeError("seed: give the one world an integer, not a list")
+        seeds = self._seeds(seed)
         marks = jnp.zeros((0,), bool) if mask is None else jnp.asarray(mask)
         if mask is not None and (marks.dtype != bool or marks.shape != (worlds,)):
             got = f"{marks.dtype} of shape {marks.shape}"
             raise TypeError(f"mask must be bool of shape ({worlds},), got {got}")
-        seeds = seeds.astype(jnp.uint32).reshape(-1)
         handle, results = self._reset_call(handle, seeds, marks)
         return handle, self._begun(results)
 
+    def _seeds(self, seed: Any) -> Any:
+        """Return pairs of words; those of a negative seed are refused where they are read."""
+        worlds = self._simulator.num_worlds
+        if seed is None:
+            return np.zeros((0, 2), np.uint32)
+        if not isinstance(seed, self._jax.Array):
+            plain = seed.tolist() if isinstance(seed, np.ndarray | np.generic) else seed
+            seed = np.asarray(resets.checked_seed(plain, worlds), np.uint64)
+        if seed.dtype.kind not in "iu" or seed.shape not in ((), (worlds,)):
+            what = f"an integer, or {worlds} of them, one per world"
+            raise TypeError(f"seed must be {what}, got {seed.dtype} of shape {seed.shape}")
+        if seed.shape == (1,):
+            raise TypeError("seed: give the one world an integer, not a list")
+        numpy = self._jax.numpy if isinstance(seed, self._jax.Array) else np
+        flat = seed.reshape(-1)
+        high = flat >> 32 if flat.dtype.itemsize == 8 else numpy.where(flat < 0, -1, 0)
+        return numpy.stack([flat.astype(np.uint32), high.astype(np.uint32)], axis=-1)
+
     def _read(self, actions: Any) -> Any:
-        given = self._jax.numpy.asarray(actions)
+        # JAX cuts 64 bits of others to 32.
+        is_own = isinstance(actions, self._jax.Array)
+        given, numpy = (actions, self._jax.numpy) if is_own else (np.asarray(actions), np)
         kinds = "f" if self._dtype.kind == "f" else "iub"
         if given.dtype.kind not in kinds or given.shape != self._shape:
             wanted = f"{self._dtype} of shape {self._shape}"
             raise TypeError(f"actions must be {wanted}, got {given.dtype} of shape {given.shape}")
+        if given.dtype.kind in "iu" and given.dtype.itemsize >= 4 and given.dtype != np.int32:
+            # What is out of range stays so.
+            given = numpy.clip(
+                given,
+                np.iinfo(np.int32).min if given.dtype.kind == "i" else 0,
+                np.iinfo(np.int32).max,
+            )
         return given.astype(self._dtype)
 
     def _call(self, what: str, outputs: Sequence[Output]) -> Callable[..., tuple[Any, Outputs]]:
@@ -137,6 +159,20 @@ class Jitted:
             return handle, Outputs(**{output.name: array for output, array in found})
 
         return run
+
+
+def _halves(number: int) -> tuple[int, int]:
+    """Return the low and the high word of 64 bits."""
+    return number & 0xFFFFFFFF, number >> 32
+
+
+def _host(jax: Any) -> Any:
+    try:
+        return jax.devices("cpu")[0]
+    except RuntimeError as problem:
+        raise RuntimeError(
+            "xla() needs JAX's CPU: add cpu to JAX_PLATFORMS, or leave that out"
+        ) from problem
 
 
 def _spread(jax: Any, results: Sequence[Any], handle: Any) -> Sequence[Any]:
@@ -168,7 +204,7 @@ def _target(jax: Any, what: str) -> str:
     name = f"gpu_envs_{what}_{bindings.INSTRUCTION_SET}"
     if name in _registered:
         return name
-    jax.devices("cpu")  # a version that does not fit must not be found out as XLA starts
+    _host(jax)  # a version that does not fit must not be found out as XLA starts
     oldest, newest = bindings.xla_versions()
     for minor in range(newest, oldest - 1, -1):
         handler = bindings.xla_handlers(minor)[what]

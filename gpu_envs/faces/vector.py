@@ -10,6 +10,7 @@ else; last observations of several layers stay a dict of such arrays.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -161,7 +162,7 @@ class VectorEnv(States, attributes.Guarded, _Base):
         written = [output for output in simulator.layout.outputs if output is not None]
         self._repeated = [o.name for o in written if many and not o.per_agent]
         self._is_same_step = simulator.autoreset_mode is AutoresetMode.SAME_STEP
-        self._jitted: jitted.Jitted | None = None
+        self._jitted: weakref.ref[jitted.Jitted] | None = None
 
     # Batched spaces hold two bounds per row and element, so they are made when first asked for.
 
@@ -275,14 +276,18 @@ class VectorEnv(States, attributes.Guarded, _Base):
         handle stands for the worlds, and each is good for one call. After a step in Python, ask
         again.
         """
-        if self._jitted is None:
+        found = None if self._jitted is None else self._jitted()
+        if found is None:
+            if type(self).step is not VectorEnv.step:
+                raise ValueError(f"xla() is of gpu_envs.make_vec: {type(self)} has its own step")
             if not isinstance(self._rows, Simulator):
                 raise ValueError(
-                    "xla() needs an environment of all agents, without role=, agent= and others=, "
+                    "xla() needs all agents of one environment, without role=, agent= and others=, "
                     "whose players are in Python"
                 )
-            self._jitted = jitted.Jitted(self._rows, self._told, self._begun)
-        return self._jitted.handle(), self._jitted.reset, self._jitted.step
+            found = jitted.Jitted(self._rows, self._told, self._begun)
+            self._jitted = weakref.ref(found)  # it has this environment, not the other way round
+        return found.handle(), found.reset, found.step
 
     def _states(self) -> Simulator | role_rows.RoleRows:
         return self._rows

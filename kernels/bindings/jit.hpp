@@ -33,11 +33,11 @@ class Call {
   XLA_FFI_Buffer& result(int64_t k) const {
     return *static_cast<XLA_FFI_Buffer*>(frame_.rets.rets[k]);
   }
-  void require(int64_t arguments, size_t results) const {
-    if (frame_.args.size != arguments || frame_.rets.size != int64_t(results))
-      throw Error(Fault::value,
-                  "this call was made for another environment: call its own step and "
-                  "reset, with its own handle");
+  int64_t results() const { return frame_.rets.size; }
+  /// Refuses a call that does not even have these arguments, and a result for the next handle.
+  void require(int64_t arguments) const {
+    if (frame_.args.size != arguments || frame_.rets.size < 1)
+      throw Error(Fault::type, "this is no call of gpu_envs");
   }
 
  private:
@@ -72,6 +72,7 @@ inline XLA_FFI_DataType type_of(Type type) {
 class Visit {
  public:
   Visit(const Call& call, const char* what) : handle_(words_of(call.argument(0))) {
+    (void)words_of(call.result(0));
     session_ = Sessions::find(handle_[0]);
     if (session_ == nullptr)
       throw Error(Fault::value, std::string(what) +
@@ -80,7 +81,7 @@ class Visit {
     lock_ = std::unique_lock(session_->guard);
     if (session_->simulator == nullptr)
       throw Error(Fault::runtime, std::string(what) + ": this environment is closed");
-    use_.reset(new InUse(session_->simulator->use()));
+    use_.reset(new InUse(session_->simulator->use_later()));
     const uint64_t given = uint64_t(handle_[1]) | uint64_t(handle_[2]) << 32;
     if (given == session_->calls) return;
     throw Error(Fault::runtime,
@@ -93,6 +94,7 @@ class Visit {
   }
   Simulator& simulator() const { return **use_; }
   const Session& session() const { return *session_; }
+  void count_reset() { ++session_->resets; }
   /// The next handle.
   void finish(XLA_FFI_Buffer& handle) {
     session_->is_pythons = false;
@@ -120,6 +122,8 @@ class Visit {
 inline Bound bound_of(const Call& call, const Simulator& simulator,
                       const std::vector<Output>& outputs) {
   Bound bound;
+  if (call.results() != int64_t(outputs.size()) + 1)
+    throw Error(Fault::value, "this call was made for another environment: it has other outputs");
   for (size_t k = 0; k < outputs.size(); ++k) {
     const OutputShape& shape = simulator.output(outputs[k]);
     const XLA_FFI_Buffer& buffer = call.result(int64_t(k) + 1);
@@ -147,37 +151,48 @@ inline Actions actions_of(const XLA_FFI_Buffer& buffer, const Simulator& simulat
 
 /// step(handle, actions) -> handle, outputs.
 inline void step(const Call& call) {
+  call.require(2);
   Visit visit(call, "step");
   const std::vector<Output>& outputs = visit.session().of_step;
-  call.require(2, outputs.size() + 1);
   Simulator& simulator = visit.simulator();
   const Bound bound = bound_of(call, simulator, outputs);
   simulator.step(actions_of(call.argument(1), simulator), bound, nullptr);
   visit.finish(call.result(0));
 }
 
+/// Seeds are pairs of words, low word first; the high word of a negative one is all ones.
+inline std::vector<uint64_t> seeds_of(const XLA_FFI_Buffer& buffer, int64_t worlds) {
+  const int64_t words = elements_of(buffer), count = words / 2;
+  if (buffer.dtype != XLA_FFI_DataType_U32 || words % 2 != 0 || (count > 1 && count != worlds))
+    throw Error(Fault::type, "reset: seeds are pairs of uint32: none, one, or one per world, " +
+                                 std::to_string(worlds));
+  const auto* const at = static_cast<const uint32_t*>(buffer.data);
+  std::vector<uint64_t> seeds;
+  for (int64_t k = 0; k < count; ++k) {
+    if (at[2 * k + 1] == UINT32_MAX)
+      throw Error(Fault::value, "reset: seed must be from 0 to 2^64 - 2^32 - 1");
+    seeds.push_back(uint64_t(at[2 * k]) | uint64_t(at[2 * k + 1]) << 32);
+  }
+  return seeds;
+}
+inline const uint8_t* mask_of(const XLA_FFI_Buffer& buffer, int64_t worlds) {
+  const int64_t count = elements_of(buffer);
+  if (buffer.dtype != XLA_FFI_DataType_PRED || (count != 0 && count != worlds))
+    throw Error(Fault::type, "reset: mask must be a bool per world, " + std::to_string(worlds));
+  return count == 0 ? nullptr : static_cast<const uint8_t*>(buffer.data);
+}
 /// reset(handle, seeds, mask) -> handle, outputs. Without elements there are no seeds, or no mask.
 inline void reset(const Call& call) {
+  call.require(3);
   Visit visit(call, "reset");
-  const std::vector<Output>& outputs = visit.session().of_reset;
-  call.require(3, outputs.size() + 1);
   Simulator& simulator = visit.simulator();
-  const Bound bound = bound_of(call, simulator, outputs);
-  const XLA_FFI_Buffer &seeds = call.argument(1), &mask = call.argument(2);
-  const auto* const first = static_cast<const uint32_t*>(seeds.data);
-  std::vector<uint64_t> list(first, first + elements_of(seeds));
-  if (list.size() > 1 && int64_t(list.size()) != simulator.worlds())
-    throw Error(Fault::value, "reset: seed: one, or one per world, " +
-                                  std::to_string(simulator.worlds()) + ", got " +
-                                  std::to_string(list.size()));
-  const int64_t marks = elements_of(mask);
-  if (marks != 0 && marks != simulator.worlds())
-    throw Error(Fault::value, "reset: mask: one per world, " + std::to_string(simulator.worlds()) +
-                                  ", got " + std::to_string(marks));
+  const Bound bound = bound_of(call, simulator, visit.session().of_reset);
+  const std::vector<uint64_t> seeds = seeds_of(call.argument(1), simulator.worlds());
   ResetRequest request;
-  request.seeds = list;
-  request.mask = marks == 0 ? nullptr : static_cast<const uint8_t*>(mask.data);
+  request.seeds = seeds;
+  request.mask = mask_of(call.argument(2), simulator.worlds());
   simulator.reset(request, bound, nullptr);
+  visit.count_reset();
   visit.finish(call.result(0));
 }
 

@@ -164,6 +164,7 @@ void add_simulator(py::module_& m) {
       .def("golden", kChange<&golden>, py::arg("steps"), py::arg("seed"),
            py::arg("clear_ended") = false, py::arg("in_a_row") = 1, py::arg("parts") = 1)
       .def("open_session", &NativeSimulator::open_session)
+      .def("program_resets", &NativeSimulator::program_resets)
       .def("close", &NativeSimulator::close);
 }
 

@@ -24,6 +24,7 @@ struct Session {
   /// Steps and resets, those in Python too, and whatever changed the worlds there.
   uint64_t calls = 0;
   bool is_pythons = false;  // the last of them
+  int64_t resets = 0;       // by programs
   /// Results of a step and of a reset, in order.
   std::vector<Output> of_step, of_reset;
 };
@@ -32,13 +33,12 @@ using SessionPtr = std::shared_ptr<Session>;
 /// All sessions of the process; those of its parent have no simulators in a forked child.
 class Sessions {
  public:
-  static SessionPtr add() {
+  /// Gives a session, which has everything else already, its number.
+  static void add(const SessionPtr& session) {
     const std::lock_guard lock(guard_);
     if (last_ == UINT32_MAX) throw Error(Fault::runtime, "xla(): there were too many simulators");
-    auto session = std::make_shared<Session>();
     session->number = ++last_;
     all_[session->number] = session;
-    return session;
   }
   static SessionPtr find(uint32_t number) {
     const std::lock_guard lock(guard_);

@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,22 +42,37 @@ inline Type action_type(const std::string& name) {
   return *found;
 }
 
+/// Whether a simulator is in use, and in which process it was made.
+struct Busy {
+  std::atomic<bool> taken{false};
+  pid_t process = getpid();
+
+  /// An exchange, not a lock: a waiting thread would hold the interpreter's lock meanwhile. A thread
+  /// that used it as the process was forked is not in the child.
+  bool take() {
+    if (!taken.exchange(true, std::memory_order_acquire)) return true;
+    if (process == getpid()) return false;
+    process = getpid();
+    return true;
+  }
+};
+
 /// Marks a simulator as in use while it lives; two threads in one simulator would corrupt it.
 class InUse {
  public:
-  /// `session`: where the call is counted, since it changes worlds; or null.
-  InUse(const std::unique_ptr<Simulator>& simulator, std::atomic<bool>& busy,
-        Session* session = nullptr)
-      : simulator_(simulator), busy_(busy) {
-    // An exchange, not a lock: a waiting thread would hold the interpreter's lock meanwhile.
-    if (busy_.exchange(true, std::memory_order_acquire))
-      throw Error(Fault::runtime,
-                  "this simulator is in use by another thread: give each thread its own");
+  /// `waits`: for who has no lock of the interpreter's, and whom Python's calls must not disturb.
+  InUse(const std::unique_ptr<Simulator>& simulator, Busy& busy, bool waits = false)
+      : simulator_(simulator), busy_(busy.taken) {
+    while (!busy.take()) {
+      if (!waits)
+        throw Error(Fault::runtime,
+                    "this simulator is in use by another thread: give each thread its own");
+      std::this_thread::yield();
+    }
     if (simulator_ == nullptr) {
       busy_.store(false, std::memory_order_release);
       throw Error(Fault::runtime, "this simulator is closed");
     }
-    if (session != nullptr) ++session->calls, session->is_pythons = true;
   }
   // Also where a call throws: a refused step leaves the simulator usable.
   ~InUse() { busy_.store(false, std::memory_order_release); }
@@ -94,21 +111,31 @@ class NativeSimulator {
 
   /// The simulator, for exclusive use by one thread.
   InUse use() { return InUse(simulator_, busy_); }
-  /// The same, for what changes worlds: handles of XLA's programs are old from here on.
-  InUse change() { return InUse(simulator_, busy_, session_.get()); }
+  /// The same for a thread of XLA, once Python's call is over.
+  InUse use_later() { return InUse(simulator_, busy_, true); }
+  /// Worlds were changed by Python, by who uses the simulator: handles of programs are old now.
+  void changed() {
+    if (session_ != nullptr) ++session_->calls, session_->is_pythons = true;
+  }
+  /// Resets by programs of XLA so far.
+  int64_t program_resets() {
+    const InUse simulator = use();
+    return session_ == nullptr ? 0 : session_->resets;
+  }
 
   /// A handle for programs of XLA: number, and calls so far.
   std::pair<uint32_t, uint64_t> open_session() {
     const InUse simulator = use();
     if (session_ == nullptr || session_->process != getpid()) {
-      session_ = Sessions::add();
-      session_->simulator = this;
-      const std::vector<std::string> written = pool_->names();
-      for (const std::string& name : written) {
+      auto session = std::make_shared<Session>();
+      session->simulator = this;
+      for (const std::string& name : pool_->names()) {
         const Output output = *named<Output>(name);
-        session_->of_step.push_back(output);
-        if (!has_trait(output, kByAStep)) session_->of_reset.push_back(output);
+        session->of_step.push_back(output);
+        if (!has_trait(output, kByAStep)) session->of_reset.push_back(output);
       }
+      Sessions::add(session);
+      session_ = session;
     }
     return {session_->number, session_->calls};
   }
@@ -123,13 +150,14 @@ class NativeSimulator {
                  uintptr_t stream, uintptr_t worlds) {
     int64_t illegal;
     {
-      const InUse simulator = change();
+      const InUse simulator = use();
       const Actions given{reinterpret_cast<const void*>(actions), action_type(type),
                           reinterpret_cast<const uint8_t*>(worlds)};
       {
         const Unlocked unlocked;
         simulator->step(given, addresses.bound, reinterpret_cast<void*>(stream));
       }
+      changed();
       illegal = illegal_to_report(*simulator);
     }
     if (illegal != 0) report_illegal(illegal);
@@ -143,7 +171,7 @@ class NativeSimulator {
     int64_t illegal;
     py::object results;
     {
-      const InUse simulator = change();
+      const InUse simulator = use();
       Actions actions = actions_->read(object);
       actions.worlds = reinterpret_cast<const uint8_t*>(worlds);
       Bound bound;
@@ -155,6 +183,7 @@ class NativeSimulator {
         pool_->give_back(memory);
         throw;
       }
+      changed();
       results = pool_->arrays(memory, flat);
       illegal = illegal_to_report(*simulator);
     }
@@ -181,7 +210,7 @@ class NativeSimulator {
   void reset(const py::object& seeds, uintptr_t mask, const py::dict& options,
              const Addresses& addresses, uintptr_t stream, const py::dict& changes,
              const py::object& worlds) {
-    const InUse simulator = change();
+    const InUse simulator = use();
     const std::vector<uint64_t> list = seeds_of(seeds, simulator->worlds());
     ResetRequest request;
     request.seeds = list;
@@ -189,8 +218,11 @@ class NativeSimulator {
     // Converted while the lock is held; `list` and the options live until the call has returned.
     request.options = values_of(options);
     if (!read_change(request.parameters, changes, worlds)) request.parameters = {};
-    const Unlocked unlocked;
-    simulator->reset(request, addresses.bound, reinterpret_cast<void*>(stream));
+    {
+      const Unlocked unlocked;
+      simulator->reset(request, addresses.bound, reinterpret_cast<void*>(stream));
+    }
+    changed();
   }
   void observe(const Addresses& addresses, uintptr_t stream) {
     const InUse simulator = use();
@@ -247,7 +279,7 @@ class NativeSimulator {
   SessionPtr session_;            // null until XLA's programs are to call
   py::object report_illegal_;     // null once it was called
   int64_t reported_illegal_ = 0;  // illegal actions from before there was a report
-  std::atomic<bool> busy_{false};
+  Busy busy_;
 };
 
 /// A function of a simulator as a method of its Python class: no other thread uses the simulator
@@ -277,8 +309,15 @@ struct Change;
 template <class Result, class... Given, Result (*F)(Simulator&, Given...)>
 struct Change<F> {
   static Result call(NativeSimulator& own, Given... given) {
-    const InUse simulator = own.change();
-    return F(*simulator, std::forward<Given>(given)...);
+    const InUse simulator = own.use();
+    if constexpr (std::is_void_v<Result>) {
+      F(*simulator, std::forward<Given>(given)...);
+      own.changed();
+    } else {
+      Result result = F(*simulator, std::forward<Given>(given)...);
+      own.changed();
+      return result;
+    }
   }
 };
 template <auto F>

@@ -10,16 +10,17 @@ import pytest
 
 import gpu_envs
 from gpu_envs.known.measures import sizes
-from tests.contract.playing import drawn, every_environment
+from tests.contract.playing import drawn, every_environment, every_mode
 
 STEPS = 25
 
 
-def told(results: Any) -> dict[str, bytes]:
-    """Return all arrays of nested results as bytes, by their places."""
+def told(results: Any) -> dict[str, Any]:
+    """Return type, shape and bytes of all arrays of nested results, by their places."""
     jax = pytest.importorskip("jax", reason="needs jax")
     found, _ = jax.tree_util.tree_flatten_with_path(results)
-    return {jax.tree_util.keystr(at): np.asarray(array).tobytes() for at, array in found}
+    arrays = {jax.tree_util.keystr(at): np.asarray(array) for at, array in found}
+    return {name: (array.dtype, array.shape, array.tobytes()) for name, array in arrays.items()}
 
 
 def played(jax: Any, step: Callable[..., Any], handle: Any, actions: np.ndarray) -> list[Any]:
@@ -35,7 +36,8 @@ def played(jax: Any, step: Callable[..., Any], handle: Any, actions: np.ndarray)
 
 
 @every_environment
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+@every_mode
+@pytest.mark.filterwarnings("ignore:.*were illegal")
 def test_a_scan_is_the_loop(jax: Any, name: str, mode: str) -> None:
     form = {"max_episode_steps": 11, **sizes(name, "varied"), **sizes(name, "few")}
     form |= {"autoreset_mode": mode, "device": "cpu"}

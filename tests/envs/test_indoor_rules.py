@@ -357,7 +357,7 @@ def test_nobody_comes_to_more_cells_than_the_floor_has(make_simulator) -> None:
             u, v = dy * math.cos(yaw) - dx * math.sin(yaw), dx * math.cos(yaw) + dy * math.sin(yaw)
             cells |= set(zip(np.trunc(u).ravel(), np.trunc(v).ravel(), strict=True))
         assert 0 <= most[k] - (len(cells) - 1) <= 3
-    # Agents that are put anywhere come to most of them, and to no others.
+    # Agents that are put anywhere on the floor come to most of them, and to no more.
     random = np.random.default_rng(3)
     areas = [np.prod(floor[:, 2:] - floor[:, :2], axis=1) for floor in floors]
     spots = [random.choice(len(area), steps, p=area / area.sum()) for area in areas]
