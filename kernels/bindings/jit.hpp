@@ -37,7 +37,7 @@ class Call {
   /// Refuses a call that does not even have these arguments, and a result for the next handle.
   void require(int64_t arguments) const {
     if (frame_.args.size != arguments || frame_.rets.size < 1)
-      throw Error(Fault::type, "this is no call of gpu_envs");
+      throw Error(Fault::type, "this call is not one that gpu_envs makes");
   }
 
  private:

@@ -47,8 +47,8 @@ struct Busy {
   std::atomic<bool> taken{false};
   pid_t process = getpid();
 
-  /// An exchange, not a lock: a waiting thread would hold the interpreter's lock meanwhile. A thread
-  /// that used it as the process was forked is not in the child.
+  /// An exchange, not a lock: a waiting thread would hold the interpreter's lock meanwhile. In a
+  /// forked child the thread that used it is gone.
   bool take() {
     if (!taken.exchange(true, std::memory_order_acquire)) return true;
     if (process == getpid()) return false;

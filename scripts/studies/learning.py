@@ -51,7 +51,7 @@ from gpu_envs.train import (  # noqa: E402
     settings,
     worlds,
 )
-from gpu_envs.train.task_measures import Measure  # noqa: E402
+from gpu_envs.train.task_measures import Measure, Watch  # noqa: E402
 from scripts.studies import learning_page as page  # noqa: E402
 
 Task = dict[str, Any]
@@ -148,16 +148,17 @@ def measured(
     with closing(worlds.for_evaluation(made, "cpu", episodes)) as env:
         team = _team(who, made, env)
         of_row, names = evaluate.rows_of(team.of_agent, episodes, env.device), env.agent_names
-        measure = Measure(task, names)
-        signs = measure.signs(episodes, env.device)
+        kinds = [task, task["also"]] if "also" in task else [task]
+        watch = Watch([Measure(facts, names) for facts in kinds], episodes, env.device)
         sampled = made.sampled_evaluation and not isinstance(who, dict)
         played = evaluate.play(
-            env, team.policies, of_row, seed=seed, is_sampled=sampled, watch=signs
+            env, team.policies, of_row, seed=seed, is_sampled=sampled, watch=watch
         )
+    (measure, signs), *more = watch.pairs
     found = measure.of(*played, signs).double()  # so that what is always the same has no error
     reached = {"mean": float(found.mean()), "error": float(found.std()) / len(found) ** 0.5}
-    if "also" in task:
-        reached["also"] = float(Measure(task["also"], names).of(*played, signs).mean())
+    for other, own in more:
+        reached["also"] = float(other.of(*played, own).mean())
     if "penalty" in task:
         able = [k != NOBODY or who is None for k in team.of_agent]
         rewarded, _, penalised = signs.counts.view(3, episodes, len(names))

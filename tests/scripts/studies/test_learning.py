@@ -117,6 +117,11 @@ def test_hiders_at_random_are_seen_in_about_half_of_the_steps() -> None:
     assert 0 <= found["penalised"] < 0.05
 
 
+def test_a_second_measure_is_another_one() -> None:
+    found = learning.measured(TASKS["flee"], None, 32, 5)
+    assert found["also"] > 3.0 > 1.0 > found["mean"]  # how far one could flee
+
+
 @pytest.mark.parametrize("task", ["cartpole", "cartpole_continuous", "tag_grid"])
 def test_scripted_policies_do_better_than_chance(task: str) -> None:
     chance = learning.measured(TASKS[task], None, 20, 5)["mean"]
