@@ -11,11 +11,11 @@ import pytest
 pytest.importorskip("jax", reason="needs jax")
 import jax
 import jax.numpy as jnp
-from jit_cases import NAME, Make, actions_of, environments, refused, wait
 
 import gpu_envs
 from gpu_envs.errors import ResetNeeded
 from gpu_envs.faces import jitted
+from tests.gpu_envs.faces.jit_cases import NAME, Make, actions_of, environments, refused, wait
 
 
 @pytest.fixture

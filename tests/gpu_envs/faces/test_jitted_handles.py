@@ -14,9 +14,9 @@ import pytest
 pytest.importorskip("jax", reason="needs jax")
 import jax
 import jax.numpy as jnp
-from jit_cases import NAME, Make, actions_of, environments, refused, wait
 
 import gpu_envs
+from tests.gpu_envs.faces.jit_cases import NAME, Make, actions_of, environments, refused, wait
 
 
 @pytest.fixture
