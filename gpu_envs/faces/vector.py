@@ -198,10 +198,7 @@ class VectorEnv(States, attributes.Guarded, _Base):
         Returns:
             Observations, rewards, terminations, truncations and infos.
         """
-        return self._told(self._step_arrays(actions, True, out, stream, worlds))
-
-    def _told(self, results: Outputs) -> tuple[Any, Any, Any, Any, Infos]:
-        """Return the outputs of a step as `step` does."""
+        results = self._step_arrays(actions, True, out, stream, worlds)
         # Half the time of reading them by name.
         obs, reward, terminated, truncated, final_obs, ended, returns, lengths = results[:8]
         infos: Infos = {}
@@ -285,7 +282,7 @@ class VectorEnv(States, attributes.Guarded, _Base):
                     "xla() needs all agents of one environment, without role=, agent= and others=, "
                     "whose players are in Python"
                 )
-            found = jitted.Jitted(self._rows, self._told, self._begun)
+            found = jitted.Jitted(self._rows, partial(_told, self), self._begun)
             self._jitted = weakref.ref(found)  # it has this environment, not the other way round
         return found.handle(), found.reset, found.step
 
@@ -388,3 +385,18 @@ class VectorEnv(States, attributes.Guarded, _Base):
         size = layout.size_in_words(self.num_worlds, self.agents_per_world)
         name = self.simulator.name + (f" as {self.role.name}" if self.role else "")
         return f"<VectorEnv {name}: {size} on {self.device}>"
+
+
+class _Stepped:
+    """An environment that a program has stepped: all but its arrays are those of `env`."""
+
+    def __init__(self, env: VectorEnv, results: Outputs) -> None:
+        self._env, self._step_arrays = env, lambda *_: results
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._env, name)
+
+
+def _told(env: VectorEnv, results: Outputs) -> Any:
+    """Return the outputs of a step as `step` does, which so has no function between."""
+    return VectorEnv.step(_Stepped(env, results), None)  # type: ignore[arg-type]
