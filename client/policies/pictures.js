@@ -191,7 +191,7 @@ class Sight {
   }
 
   /**
-   * The numbers that are handed on, where an image has so many.
+   * Make room for an image of `size` numbers and those beside it; returns how many they are.
    * @param {number} size
    * @param {Room} room
    */

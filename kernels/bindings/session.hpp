@@ -60,7 +60,8 @@ class Sessions {
 
  private:
   static inline std::mutex guard_;
-  static inline std::unordered_map<uint32_t, SessionPtr> all_;
+  // Never destroyed: a program may run on a thread of XLA until the process is gone.
+  static inline auto& all_ = *new std::unordered_map<uint32_t, SessionPtr>;
   static inline uint32_t last_ = 0;
 };
 

@@ -111,9 +111,9 @@ class NativeSimulator {
 
   /// The simulator, for exclusive use by one thread.
   InUse use() { return InUse(simulator_, busy_); }
-  /// The same for a thread of XLA, once Python's call is over.
+  /// The simulator for a thread of XLA, which waits until no call of Python uses it.
   InUse use_later() { return InUse(simulator_, busy_, true); }
-  /// Worlds were changed by Python, by who uses the simulator: handles of programs are old now.
+  /// Makes handles of XLA's programs old: a call of Python has changed worlds. Only while in use.
   void changed() {
     if (session_ != nullptr) ++session_->calls, session_->is_pythons = true;
   }
