@@ -80,6 +80,12 @@ _COMMANDS = {
         "gpu_envs.train.match",
         "ID|FILE [options]",
     ),
+    "export": _Command(
+        "write saved policies for other programs",
+        "Write policies as ONNX, safetensors or torch; `export -h` lists the options.",
+        "gpu_envs.commands.export",
+        "FILE|ID --to FORM [options]",
+    ),
 }
 
 

@@ -25,7 +25,7 @@ from gpu_envs.core.role_actions import RoleReader, to_library
 from gpu_envs.core.roles import Role
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.outputs import Outputs
-from gpu_envs.players import policy_files
+from gpu_envs.players import hub, policy_files
 from gpu_envs.players.lots import Pool
 from gpu_envs.players.player import (
     AGENT,
@@ -241,7 +241,8 @@ def _player(simulator: Simulator, role: Role, chosen: object, first_world: int) 
         return Idle(simulator, role)
     if chosen == SCRIPTED:
         return Ruled(simulator, role)
-    if chosen != policy_files.TRAINED and not Path(chosen).is_file():
+    is_fetched = hub.is_one(str(chosen))
+    if chosen != policy_files.TRAINED and not is_fetched and not Path(chosen).is_file():
         if missing := policy_files.missing_file(Path(chosen)):
             raise ValueError(f"others=: {missing}")
         meant = errors.suggestion(chosen, _WORDS)

@@ -1,4 +1,4 @@
-"""`--policy random | trained | scripted | FILE`: the choice of a player on command lines.
+"""`--policy random | trained | scripted | FILE | hf:...`: the choice of a player on command lines.
 
 `trained` is the policy in the repository for an environment, `trained/<ID>.ckpt`; an installed
 package does not have it. `scripted` is the player beside its header (scripted.py). A file also
@@ -18,11 +18,11 @@ from gpu_envs import errors
 from gpu_envs.building import places
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known import extras, registration, suites
-from gpu_envs.players import scripted
+from gpu_envs.players import hub, scripted
 
 RANDOM, TRAINED, SCRIPTED = "random", "trained", scripted.SCRIPTED
 WORDS = (RANDOM, TRAINED, SCRIPTED)
-FORM = "random|trained|scripted|FILE"
+FORM = f"random|trained|scripted|FILE|{hub.SHORT}"
 _OPTION = "--policy"
 
 
@@ -35,7 +35,8 @@ def add_option(parser: argparse.ArgumentParser, who: str, *also: str) -> None:
         default=RANDOM,
         metavar=FORM,
         help=f"who plays {who}: actions at random (the default), the trained policies of this "
-        "repository, the environment's scripted player, or a best.ckpt of the trainer",
+        "repository, the environment's scripted player, or a best.ckpt of the trainer, which may "
+        f"be on the Hugging Face Hub: {hub.FORM}",
     )
 
 
@@ -61,12 +62,23 @@ def file_of(env_id: str, policy: str, option: str = _OPTION) -> Path | None:
         return None
     if policy == TRAINED:
         return _trained(env_id, option)
-    path = Path(policy)
+    path = path_of(policy, registration.find(env_id)["id"])
     if not path.is_file():
         if missing := missing_file(path):
             raise ValueError(f"{option.removesuffix('=')}: {missing}")
         raise ValueError(f"{option} must be random, trained, scripted or a file, got {policy!r}")
     return path
+
+
+def is_file(word: str) -> bool:
+    """Whether a word that may be an ID is a file."""
+    is_path = "." in word or "/" in word.removeprefix(f"{registration.NAMESPACE}/")
+    return is_path or hub.is_one(word) or Path(word).exists()
+
+
+def path_of(policy: str, env_id: str = "") -> Path:
+    """Return the path of a file of policies, fetched where it is on the Hub."""
+    return hub.fetched(policy, env_id) if hub.is_one(policy) else Path(policy)
 
 
 def missing_file(path: Path) -> str:

@@ -160,7 +160,8 @@ def _encode_array(value: Any, members: _Members, where: str) -> Any:
 
 
 @functools.cache
-def _package_version() -> str:
+def package_version() -> str:
+    """Return the version of this package."""
     try:
         return metadata.version("gpu_envs")
     except metadata.PackageNotFoundError:  # run from its source
@@ -191,7 +192,7 @@ def save(path: Path, tree: dict[str, Any]) -> None:
     `CheckpointError` and leaves the previous file; a value of another kind raises `TypeError`.
     """
     members: _Members = {}
-    facts = {"format": FORMAT, "version": VERSION, "package": _package_version()}
+    facts = {"format": FORMAT, "version": VERSION, "package": package_version()}
     facts["tree"] = _encode(tree, members, "tree")
     text = json.dumps(facts, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:

@@ -177,6 +177,12 @@ class Gaussian(Distribution):
         rows = action.to(self.type).reshape(-1, len(self.low))
         return ((rows - self.centre) / self.reach).view(action.shape)
 
+    def in_units(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Return means and deviations in the units of the space, before actions are bounded."""
+        mean, log_std = outputs.chunk(2, -1)
+        means = self._shaped(self.centre + self.reach * mean)
+        return means, self._shaped(self.reach * log_std.exp())
+
     def _shaped(self, rows: Tensor) -> Tensor:
         return rows.view(*rows.shape[:-1], *self.shape)
 

@@ -229,7 +229,7 @@ class Attention(nn.Module):
         rest = [part for k, part in enumerate(parts) if k not in self.sets]
         own = torch.cat(rest, -1) if rest else torch.ones_like(rows[:, :1])
         own = self.activation(self.own(own))
-        tokens, present = [own.unsqueeze(1)], [own.new_ones(len(own), 1, dtype=torch.bool)]
+        tokens, present = [own.unsqueeze(1)], [torch.ones_like(own[:, :1], dtype=torch.bool)]
         for k, embed in zip(self.sets, self.embeddings, strict=True):
             entities = parts[k].view(-1, *self.shape.shapes[k])
             tokens.append(self.activation(embed(entities)) + own.unsqueeze(1))

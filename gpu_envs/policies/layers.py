@@ -19,7 +19,9 @@ from gpu_envs.policies.layered import Layered
 
 def _tanh(x: Tensor) -> Tensor:
     # On a CPU torch's sigmoid takes a seventh of the time of its tanh.
-    return torch.sigmoid(x + x).mul(2).sub(1) if x.device.type == "cpu" else torch.tanh(x)
+    if x.device.type == "cpu" and not torch.compiler.is_compiling():
+        return torch.sigmoid(x + x).mul(2).sub(1)
+    return torch.tanh(x)
 
 
 @functools.cache
@@ -184,7 +186,7 @@ class Mlp(nn.Module):
         """Return the last layer's activations, or the outputs of a linear head over them."""
         active = len(self.layers)
         weights = self.weights if head is None else [*self.weights, head.weight, head.bias]
-        if torch.is_autocast_enabled(rows.device.type):
+        if torch.compiler.is_compiling() or torch.is_autocast_enabled(rows.device.type):
             for k in range(len(weights) // 2):
                 rows = nn.functional.linear(rows, *weights[2 * k : 2 * k + 2])
                 rows = ACTIVATIONS[self.activation](rows) if k < active else rows

@@ -191,12 +191,6 @@ def _other(given: argparse.Namespace) -> str:
     return f"other {label}" if label == _label(given.policy) != "random" else label
 
 
-def _is_file(word: str) -> bool:
-    """Whether the first word of the command line is a file, and not an ID."""
-    is_path = "." in word or "/" in word.removeprefix(f"{registration.NAMESPACE}/")
-    return is_path or Path(word).exists()
-
-
 def _saved(path: Path) -> Config:
     return saved.restored(path, saved.read(path)["config"], Config)
 
@@ -204,7 +198,7 @@ def _saved(path: Path) -> Config:
 def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespace]:
     """Return the run whose policies play, their file (None: chance plays) and the options."""
     word = argv[0]
-    file = Path(word) if _is_file(word) else None
+    file = policy_files.path_of(word) if policy_files.is_file(word) else None
     env_id = _saved(file).env if file else word
     entry = registration.find(env_id)
     given = _parser(settings.described(entry["id"])).parse_args(argv)
@@ -255,14 +249,14 @@ def _team(policy: str, path: Path | None, env: worlds.Worlds) -> teams.Team:
 
 def _suite_of(word: str) -> str | None:
     """Return the suite that the first word of the command line means, None where it means none."""
-    name = _saved(Path(word)).env if _is_file(word) else word
+    name = _saved(policy_files.path_of(word)).env if policy_files.is_file(word) else word
     return name if suites.is_suite(name) else None
 
 
 def _play_suite(name: str, argv: Sequence[str]) -> list[str]:
     """Return a line for each game of a suite."""
     given = _parser(settings.described(name)).parse_args(argv)
-    if _is_file(argv[0]):
+    if policy_files.is_file(argv[0]):
         _require_one_policy(argv[0], given)
         given.policy = argv[0]
     _require_suited(name, given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 from collections.abc import Callable, Mapping
@@ -9,8 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+import torch
 
+from gpu_envs.policies import layers
 from gpu_envs.policies.layered import of_arrays
+from gpu_envs.policies.layers import RowShape
+from gpu_envs.policies.networks import Policy
 
 ROOT = Path(__file__).parents[2]
 TIE = 1e-4  # between the two best choices, or between a draw and the edge of a choice
@@ -52,3 +58,27 @@ def ties(actions: Any, side: Mapping[str, Any]) -> tuple[np.ndarray[Any, Any], .
         sums = np.exp(head).cumsum(-1, dtype=np.float64)
         edge.append(np.abs(sums - side["draws"][:, k : k + 1] * sums[:, -1:]).min(-1))
     return np.stack(best, -1), np.stack(edge, -1)
+
+
+class _Doubles(RowShape):
+    """Rows of doubles."""
+
+    def flat(self, obs: Any, axes: int) -> Any:
+        return super().flat(obs, axes).double()
+
+
+def exact(policy: Policy) -> Policy:
+    """Return the same network in double precision."""
+    made = copy.deepcopy(policy).double()
+    made.shape = _Doubles(**vars(policy.shape))
+    return made
+
+
+def take_doubles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let layers take doubles, which the engine's tanh does not."""
+    own = layers._IN_PLACE["tanh"]
+
+    def tanh(x: Any) -> Any:
+        return x.tanh_() if x.dtype == torch.float64 else own(x)
+
+    monkeypatch.setitem(layers._IN_PLACE, "tanh", tanh)

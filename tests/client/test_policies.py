@@ -6,7 +6,6 @@ package's own single precision has a larger error than a page: a page sums in do
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import gpu_envs
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
-from gpu_envs.policies import agent_kinds, checkpoint, layers, saved  # noqa: E402
+from gpu_envs.policies import agent_kinds, checkpoint, saved  # noqa: E402
 from gpu_envs.policies.agent_kinds import KINDS_APART  # noqa: E402
 from gpu_envs.policies.distributions import Categorical  # noqa: E402
 from gpu_envs.policies.networks import Policy  # noqa: E402
@@ -26,7 +25,18 @@ from gpu_envs.policies.noise import EVALUATION, Noise  # noqa: E402
 from gpu_envs.policies.options import PolicyOptions  # noqa: E402
 from gpu_envs.policies.sharing import groups, role_of_policy  # noqa: E402
 from gpu_envs.policies.teams import NOBODY, Team  # noqa: E402
-from tests.client.decisions import ROOT, SEED, TIE, farthest, made, node, observed, ties  # noqa: E402
+from tests.client.decisions import (  # noqa: E402
+    ROOT,
+    SEED,
+    TIE,
+    exact,
+    farthest,
+    made,
+    node,
+    observed,
+    take_doubles,
+    ties,
+)
 
 # One of those with weights of half precision too.
 LADDER = sorted((ROOT / "trained").glob("self_play/*/ladder/*.ckpt"))
@@ -42,30 +52,10 @@ pytestmark = [pytest.mark.web, pytest.mark.usefixtures("has_node", "one_thread")
 
 @pytest.fixture(autouse=True)
 def _double_tanh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let layers take doubles, which the engine's tanh does not."""
-    own = layers._IN_PLACE["tanh"]
-
-    def tanh(x: Any) -> Any:
-        return x.tanh_() if x.dtype == torch.float64 else own(x)
-
-    monkeypatch.setitem(layers._IN_PLACE, "tanh", tanh)
+    take_doubles(monkeypatch)
 
 
 # ---- what Python says
-
-
-class _Doubles(layers.RowShape):
-    """Rows of doubles."""
-
-    def flat(self, obs: Any, axes: int) -> Any:
-        return super().flat(obs, axes).double()
-
-
-def _exact(policy: Policy) -> Policy:
-    """Return the same network in double precision."""
-    made = copy.deepcopy(policy).double()
-    made.shape = _Doubles(**vars(policy.shape))
-    return made
 
 
 class _Side:
@@ -81,7 +71,7 @@ class _Side:
         self.agents = torch.tensor(members).repeat(worlds)
         size = policy.memory_size if policy is not None else 0
         self.memory = torch.zeros(len(self.at), size) if size else None
-        self.exact = None if policy is None else _exact(policy)
+        self.exact = None if policy is None else exact(policy)
         self.exact_memory = torch.zeros(len(self.at), size).double() if size else None
 
     def forget(self, begins: Any) -> None:
