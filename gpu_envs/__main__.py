@@ -80,6 +80,11 @@ _COMMANDS = {
         "gpu_envs.train.match",
         "ID|FILE [options]",
     ),
+    "record": _Command(
+        "record games as a data set of Minari",
+        "Record games of policies; `record ID -h` lists the options.",
+        "gpu_envs.train.data.record",
+    ),
     "export": _Command(
         "write saved policies for other programs",
         "Write policies as ONNX, safetensors or torch; `export -h` lists the options.",

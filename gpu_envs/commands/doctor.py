@@ -30,6 +30,7 @@ OPTIONAL = {  # by the name in the registry: its use, and our extra that install
     "onnxscript": ("export to .onnx", "export"),
     "safetensors": ("export to .safetensors", "export"),
     "huggingface-hub": ("policies of the Hub", "hub"),
+    "minari": ("record, and train --clone", "data"),
     "jax": ("arrays='jax'", ""),
     "cupy": ("arrays='cupy'", ""),
     "wandb": ("training with --wandb", ""),

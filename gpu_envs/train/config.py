@@ -33,12 +33,19 @@ class Config(PolicyOptions):
 
     out: str = option("runs/<env>/<seed>", "run", "folder for the results")
     init: str = option("", "run", "start from the policies of this best.ckpt or checkpoint.ckpt")
+    clone: str = option(
+        "",
+        "run",
+        "first imitate this data set of Minari, recorded by `python -m gpu_envs record`; PPO goes "
+        "on from there",
+    )
+    clone_epochs: int = option(20, "run", "passes over the data set of --clone", low=1)
     resume: bool = option(False, "run", "continue the run in that folder where it stopped")
     total_steps: int = option(
         10_000_000,
         "run",
-        "stop after this number of agent steps",
-        low=1,
+        "stop after this number of agent steps; 0: after --init, --clone and an evaluation",
+        low=0,
         also=("--total-timesteps",),
     )
     time_limit: float = option(

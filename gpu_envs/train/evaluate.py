@@ -53,7 +53,7 @@ def play(
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).
     """
-    crowd = _crowd(env, policies, of_row, seed, first, is_sampled)
+    choose = crowd(env, policies, of_row, seed, first, is_sampled=is_sampled)
     ruled = [player for player in policies if isinstance(player, Ruled)]
     obs, infos = env.reset(seed=seed)
     returns = torch.zeros(env.num_envs, device=env.device)
@@ -68,7 +68,7 @@ def play(
             raise OutOfTime
         for player in ruled:
             player.look(env.outputs)
-        obs, reward, _, _, infos = env.step(crowd(obs, infos.get("action_mask")))
+        obs, reward, _, _, infos = env.step(choose(obs, infos.get("action_mask")))
         if watch is not None:
             watch(reward.where(waiting, 0))
         over = waiting & infos["_episode_stats"]
@@ -82,15 +82,25 @@ def play(
     return returns.view(shape), lengths.view(shape)
 
 
-def _crowd(
+def crowd(
     env: Worlds,
     policies: Sequence[Policy | Ruled],
     of_row: Tensor,
     seed: int,
     first: int,
+    *,
     is_sampled: bool,
 ) -> Callable[[Any, Any], Any]:
-    """Return what takes observations and masks, and returns the actions of all rows."""
+    """Return what takes observations and masks, and returns the actions of all rows.
+
+    Args:
+        env: The worlds.
+        policies: Who plays.
+        of_row: The number of each row's policy; NOBODY acts at random.
+        seed: Of the draws.
+        first: Number of the first world among those that draw.
+        is_sampled: Draw actions, instead of taking the likeliest.
+    """
     device = torch.device(env.device)
     noise = Noise(seed, EVALUATION, device)
     if not env.simulator.kinds.is_one:

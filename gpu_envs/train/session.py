@@ -22,9 +22,10 @@ import torch
 from gpu_envs.known import suites
 from gpu_envs.policies import checkpoint, saved, teams
 from gpu_envs.policies.networks import Policy
-from gpu_envs.train import settings, worlds
+from gpu_envs.train import cloning, settings, worlds
 from gpu_envs.train.columns import EVALUATION, Told, measure_column
 from gpu_envs.train.config import Config, as_options, folder_of
+from gpu_envs.train.data.minari_files import DataSet
 from gpu_envs.train.evaluations import Trials
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
@@ -82,6 +83,8 @@ class Session:
                 team = teams.Team.load(Path(config.init), self.env.simulator)
                 own = [player for player in team.policies if isinstance(player, Policy)]
                 self.trainer.take_over(own)
+            if config.clone:
+                cloning.clone(self.trainer, DataSet(config.clone), self._say)
             self.trainer.start()
         self.report: Report | None = None
 

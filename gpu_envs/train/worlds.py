@@ -68,9 +68,9 @@ class Worlds:
         results = self.outputs = self.simulator.reset_arrays(seed, options, True)
         return self._seen(results), self._shown(results, self._infos.always)
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Run one step of every world."""
-        results = self.outputs = self.simulator.step_arrays(actions, True)
+    def step(self, actions: Any, worlds: Any = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Run one step of every world, or of those in a mask."""
+        results = self.outputs = self.simulator.step_arrays(actions, True, worlds=worlds)
         infos = self._shown(results, self._infos.always + self._infos.of_ends)
         infos["episode_stats"] = {"r": results.episode_return, "l": results.episode_length}
         infos["_episode_stats"] = results.ended

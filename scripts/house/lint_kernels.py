@@ -78,6 +78,7 @@ ABSOLUTE_PATH = re.compile(r"(?<![\w./~$*}\])>-])/([A-Za-z_][\w.-]*)/[\w.*-]+")
 LEAVING_PATH = re.compile(r"(?<![\w./$}\"])(?:\.\./)+[\w.-]+")
 HOST = re.compile(r"https?://([\w.-]+)")
 KNOWN_HOSTS = {"arxiv.org", "doi.org", "github.com", "gymnasium.farama.org", "openai.com"}
+KNOWN_HOSTS.add("minari.farama.org")
 KNOWN_HOSTS |= {"pettingzoo.farama.org", "docs.nvidia.com", "keepachangelog.com"}
 KNOWN_HOSTS |= {"creativecommons.org", "www.apache.org"}  # licences
 KNOWN_HOSTS.add("www.w3.org")  # the name of a format: nobody fetches it

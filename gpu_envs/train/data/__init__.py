@@ -1,0 +1,1 @@
+"""Data sets: games that policies play, as Minari keeps them."""
