@@ -152,7 +152,7 @@ class Arrays(ABC):
             rest = _NOTHING if own is None else own[1]
             return known.addresses, Outputs._make(known.pick(rest + given))
         results = Outputs._make(known.pick(self.fresh(flat)[1] + given))
-        return self._addresses_of(results), results
+        return self.addresses_of(results), results
 
     def _bind_new(
         self, out: Mapping[str, Any], given: tuple[Any, ...], flat: bool, own: Binding | None
@@ -165,11 +165,12 @@ class Arrays(ABC):
         addresses = None
         if own is not None or written <= set(out):
             rest = _NOTHING if own is None else own[1]
-            addresses = self._addresses_of(pick(rest + given))
+            addresses = self.addresses_of(pick(rest + given))
         references = [weakref.ref(array) for array in given]
         return _Bound(tuple(out), references, self.places(given), addresses, pick)
 
-    def _addresses_of(self, results: tuple[Any, ...]) -> Addresses:
+    def addresses_of(self, results: Sequence[Any]) -> Addresses:
+        """Return the places of arrays in the order of `Outputs`, None among them."""
         places = [0 if array is None else self.address(array) for array in results]
         addresses: Addresses = self.new_addresses(places)
         return addresses

@@ -272,6 +272,17 @@ class Simulator(WorldViews):
             self.check()
         return results
 
+    def step_into(self, actions: object, results: Sequence[Any]) -> None:
+        """Step, and write rows into arrays that are right: nothing of them is checked.
+
+        Args:
+            actions: As in `step`.
+            results: Contiguous arrays of this simulator's library on its machine in the order of
+                `Outputs`; None for what is not written.
+        """
+        address, kind, _kept, _ = self._actions.locate(actions)
+        self._step(address, kind, self._arrays.addresses_of(results), self._arrays.stream())
+
     def _step_some(
         self, actions: object, flat: bool, out: object, stream: object, worlds: object
     ) -> Outputs:
@@ -466,12 +477,15 @@ class Simulator(WorldViews):
         """Bytes held by the native simulator."""
         return int(self._native.memory_bytes)
 
-    def open_session(self) -> tuple[int, int]:
-        """Return the number by which programs of XLA find the worlds, and how many calls they had.
+    def open_session(self, call: str) -> tuple[int, int]:
+        """Return the number by which programs find the worlds, and how many calls they had.
 
         The calls are steps, resets, and whatever else changed worlds.
+
+        Args:
+            call: Who asks, for a message.
         """
-        self._require_ready("xla")
+        self._require_ready(call)
         session: tuple[int, int] = self._native.open_session()
         return session
 

@@ -124,7 +124,7 @@ class LayerViews:
 
     def _views(self, results: Outputs, names: Mapping[str, str], numbers: Any) -> dict[str, Any]:
         found = {name: getattr(results, output) for name, output in names.items()}
-        return found if self._numbers is None else found | self._numbers(numbers)
+        return found if self._numbers is None else {**found, **self._numbers(numbers)}
 
 
 # Space, and views of what is a dictionary; nothing where roles have spaces of their own.

@@ -65,7 +65,7 @@ def at_ends(
     found: dict[str, Any] = {}
     for name in names:
         array = array_of(name)
-        found |= parts_by_name(array, measures) if name == "measures" else {name: array}
+        found.update(parts_by_name(array, measures) if name == "measures" else {name: array})
     return found
 
 

@@ -61,7 +61,7 @@ class Jitted:
 
     def handle(self) -> Any:
         """Return the handle of the worlds as they are now."""
-        number, calls = self._simulator.open_session()
+        number, calls = self._simulator.open_session("xla")
         words = np.array([number, *_halves(calls)], np.uint32)
         if self._jax.default_backend() == "cpu":
             return self._jax.numpy.asarray(words)

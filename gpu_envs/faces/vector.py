@@ -162,7 +162,7 @@ class VectorEnv(States, attributes.Guarded, _Base):
         written = [output for output in simulator.layout.outputs if output is not None]
         self._repeated = [o.name for o in written if many and not o.per_agent]
         self._is_same_step = simulator.autoreset_mode is AutoresetMode.SAME_STEP
-        self._jitted: weakref.ref[jitted.Jitted] | None = None
+        self._made: dict[str, weakref.ref[Any]] = {}
 
     # Batched spaces hold two bounds per row and element, so they are made when first asked for.
 
@@ -221,9 +221,9 @@ class VectorEnv(States, attributes.Guarded, _Base):
         ends = functools.partial(getattr, results)
         for name, array in at_ends(self.infos_shown.of_ends, ends, self._measure_fields).items():
             marked = {name: array, f"_{name}": results.ended}
-            infos |= marked
+            infos.update(marked)
             if "final_info" in infos:
-                infos["final_info"] |= marked
+                infos["final_info"].update(marked)
         for name in self.infos_shown.of_steps + self.infos_shown.always:
             infos[name] = getattr(results, name)
         if (parts := results.reward_parts) is not None:
@@ -273,18 +273,42 @@ class VectorEnv(States, attributes.Guarded, _Base):
         handle stands for the worlds, and each is good for one call. After a step in Python, ask
         again.
         """
-        found = None if self._jitted is None else self._jitted()
+        found = self._programs("xla()", jitted.Jitted)
+        return found.handle(), found.reset, found.step
+
+    def compiled(self) -> tuple[Any, Callable[..., Any], Callable[..., Any]]:
+        """Return a token, and functions `reset` and `step` for use inside `torch.compile`.
+
+        `token, (obs, reward, terminated, truncated, infos) = step(token, actions)` and
+        `token, (obs, infos) = reset(token, seed=None, mask=None)` are operators to torch: the token
+        stands for the worlds, and each call changes it (docs/compile.md). After a step in Python,
+        ask again.
+        """
+        if (arrays := self.simulator.arrays) != "torch":
+            raise ValueError(
+                f"compiled() needs arrays='torch', and this environment has arrays={arrays!r}: "
+                "pass arrays='torch' to make_vec"
+            )
+        from gpu_envs.faces import compiled  # needs torch, which others do without
+
+        found = self._programs("compiled()", compiled.Compiled)
+        return found.token(), found.reset, found.step
+
+    def _programs(self, call: str, make: Callable[..., Any]) -> Any:
+        """Return the calls that programs make; the same ones while somebody has them."""
+        known = self._made.get(call)
+        found = None if known is None else known()
         if found is None:
             if type(self).step is not VectorEnv.step:
-                raise ValueError(f"xla() is of gpu_envs.make_vec: {type(self)} has its own step")
+                raise ValueError(f"{call} is of gpu_envs.make_vec: {type(self)} has its own step")
             if not isinstance(self._rows, Simulator):
                 raise ValueError(
-                    "xla() needs all agents of one environment, without role=, agent= and others=, "
-                    "whose players are in Python"
+                    f"{call} needs all agents of one environment, without role=, agent= and "
+                    "others=, whose players are in Python"
                 )
-            found = jitted.Jitted(self._rows, partial(_told, self), self._begun)
-            self._jitted = weakref.ref(found)  # it has this environment, not the other way round
-        return found.handle(), found.reset, found.step
+            found = make(self._rows, partial(_told, self), self._begun)
+            self._made[call] = weakref.ref(found)  # it has this environment, not the reverse
+        return found
 
     def _states(self) -> Simulator | role_rows.RoleRows:
         return self._rows
@@ -294,7 +318,8 @@ class VectorEnv(States, attributes.Guarded, _Base):
         flat = {name: info for name, info in infos.items() if name not in _NESTED}
         for name in self._repeated:
             if (array := infos.get(name)) is not None:
-                repeat = getattr(array, "repeat_interleave", array.repeat)
+                is_torch = self.simulator.arrays == "torch"
+                repeat = array.repeat_interleave if is_torch else array.repeat
                 flat[name] = repeat(self.agents_per_world, 0)
         if (stats := infos.get("episode_stats")) is not None:
             for name, key in (("episode_return", "r"), ("episode_length", "l")):
@@ -303,7 +328,9 @@ class VectorEnv(States, attributes.Guarded, _Base):
             flat["final_info"] = {**infos.get("final_info", {}), **final}
             flat["_final_info"] = infos["_final_obs"]
         parts = infos.get("reward_parts", {})
-        return flat | {f"reward_{name}": part for name, part in parts.items()}
+        for name, part in parts.items():
+            flat[f"reward_{name}"] = part
+        return flat
 
     def _note_seed(self) -> None:
         """Keep Gymnasium's generator in step with the seed of the last seeded reset."""
