@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 import torch
+import torch._functorch.config
 import torch._inductor.config
 
 import gpu_envs
@@ -42,12 +42,12 @@ def environments() -> Iterator[Make]:
 
 
 def by_inductor(function: Any) -> Any:
-    """Compile for real; programs on disk would not ask what the operators are now."""
+    """Compile for real; graphs on disk would not ask what the operators are now."""
     program = torch.compile(function, fullgraph=True)
 
     def run(*given: Any) -> Any:
-        with torch._inductor.config.patch(force_disable_caches=True), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch says that they are off
+        graphs = torch._inductor.config.patch(fx_graph_cache=False)
+        with graphs, torch._functorch.config.patch(enable_autograd_cache=False):
             return program(*given)
 
     return run
