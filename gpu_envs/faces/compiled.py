@@ -35,7 +35,8 @@ _library: Any = torch.library.Library("gpu_envs", "FRAGMENT")  # type: ignore[no
 
 Told = Callable[[Outputs], Any]
 Tensor = torch.Tensor
-Laid = tuple[tuple[tuple[int, ...], tuple[int, ...], torch.dtype], ...]  # shape, strides, type
+# Name, shape, strides and type of each output.
+Laid = tuple[tuple[str, tuple[int, ...], tuple[int, ...], torch.dtype], ...]
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class Form:
     def empty(self, laid: Laid) -> tuple[Tensor, ...]:
         """Allocate the outputs of a call, each by itself: those of an operator share no memory."""
         empty, device = torch.empty_strided, self.device  # in two thirds of the time of torch.empty
-        return tuple([empty(shape, by, dtype=kind, device=device) for shape, by, kind in laid])
+        return tuple([empty(shape, by, dtype=kind, device=device) for _, shape, by, kind in laid])
 
 
 class Worlds:
@@ -204,8 +205,8 @@ class Compiled:
         self._told, self._begun = told, begun
         self.worlds = worlds = _all[simulator]
         self.token = worlds.token
-        self._step_call = operator("step", len(worlds.step_names))
-        self._reset_call = operator("reset", len(worlds.reset_names))
+        self._step_call = _operator("step", len(worlds.step_names))
+        self._reset_call = _operator("reset", len(worlds.reset_names))
 
     def step(self, token: Tensor, actions: Any) -> tuple[Tensor, Any]:
         """Run one step of every world.
@@ -327,7 +328,7 @@ _TRACE: dict[str, Callable[..., Any]] = {"step": _trace_step, "reset": _trace_re
 
 
 @functools.cache
-def operator(call: str, count: int) -> Any:
+def _operator(call: str, count: int) -> Any:
     """Define an operator for a number of results: one that returns a list cannot change a token."""
     name, overload = f"{call}.of_{count}", f"of_{count}"
     results = "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
@@ -354,7 +355,7 @@ def _laid(outputs: Sequence[Output]) -> Laid:
     found = []
     for output in outputs:
         strides = torch.empty(output.rows, device="meta").stride()
-        found.append((output.rows, strides, getattr(torch, output.type)))
+        found.append((output.name, output.rows, strides, getattr(torch, output.type)))
     return tuple(found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -46,8 +46,10 @@ def by_inductor(function: Any) -> Any:
     program = torch.compile(function, fullgraph=True)
 
     def run(*given: Any) -> Any:
-        graphs = torch._inductor.config.patch(fx_graph_cache=False)
-        with graphs, torch._functorch.config.patch(enable_autograd_cache=False):
+        with ExitStack() as off:
+            off.enter_context(torch._inductor.config.patch(fx_graph_cache=False))
+            if hasattr(torch._functorch.config, "enable_autograd_cache"):  # not in torch 2.4
+                off.enter_context(torch._functorch.config.patch(enable_autograd_cache=False))
             return program(*given)
 
     return run

@@ -152,6 +152,16 @@ def test_a_token_of_other_worlds_is_refused(make: Make) -> None:
         refused(lambda token=token: step(token, actions_of(1)[0]), "of another environment")
 
 
+def test_outputs_of_one_shape_and_other_names_are_not_mixed_up(make: Make) -> None:
+    one = make(2, "Overcooked-v0", outputs=["ended"])
+    other = make(2, "Overcooked-v0", outputs=["agent_active"])
+    shapes = [[(o.rows, o.type) for o in env.simulator.written] for env in (one, other)]
+    assert shapes[0] == shapes[1]
+    _, _, step = one.compiled()
+    token = other.compiled()[0]
+    refused(lambda: step(token, torch.zeros(4, dtype=torch.int64)), "of another environment")
+
+
 def test_a_closed_environment_is_refused(make: Make) -> None:
     env = make()
     token, _, step = env.compiled()
