@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
+from gpu_envs import Simulator
 from tests.envs.kitchens import (
     CLASSIC,
     CRAMPED,
@@ -20,6 +23,7 @@ from tests.envs.kitchens import (
     Kitchens,
     Make,
     check_encoding,
+    layout_of,
     lively,
     stir,
 )
@@ -267,21 +271,33 @@ def test_random_starts_do_not_disturb_the_episode_that_follows(make_simulator: M
 # ---- faces
 
 
+def _changes(simulator: Simulator, view: str | None = None) -> Callable[[], set[tuple[int, int]]]:
+    """Return a function that lists the cells, column and row, that look unlike the last time.
+
+    Row -1 is what stands over the kitchen.
+    """
+    kitchen, size = layout_of(simulator), simulator.picture_size()
+    margin = 0.022 * min(size) + 1
+    cell = (size[1] - 2 * margin) / len(kitchen[0])
+    whole = cell * len(kitchen[0]) * size[0] / size[1]  # rows of pixels, in the picture's middle
+    top = (size[0] + whole) / 2 - cell * len(kitchen)
+    plain = simulator.render(size=size, view=view).astype(int)
+
+    def changed() -> set[tuple[int, int]]:
+        nonlocal plain
+        now = simulator.render(size=size, view=view).astype(int)
+        rows, columns = np.nonzero(np.abs(now - plain).max(axis=2) > 60)
+        plain = now
+        across, down = (columns + 0.5 - margin) // cell, (rows + 0.5 - top) // cell
+        return {(int(x), int(max(y, -1))) for x, y in zip(across, down, strict=True)}
+
+    return changed
+
+
 def test_picture_shows_what_lies_cooks_and_is_held(make_simulator: Make) -> None:
     simulator = make_simulator("Overcooked-v0", 1, layout=SCHELLING, player_count=4)
     simulator.reset(seed=1)
-    plain = simulator.render(size=(700, 700)).astype(int)
-
-    def changed() -> set[tuple[int, int]]:
-        """Cells, column and row, that look unlike the plain picture, and become plain."""
-        nonlocal plain
-        now = simulator.render(size=(700, 700)).astype(int)
-        rows, columns = np.nonzero(np.abs(now - plain).max(axis=2) > 60)
-        plain = now
-        return {
-            (int(x), int(y))
-            for x, y in zip((columns - 17) * 7 // 666, (rows - 17) * 7 // 666, strict=True)
-        }
+    changed = _changes(simulator)
 
     item = simulator.get("cells.item")
     for column, row, value in ((0, 0, DISH), (0, 1, ONION), (3, 0, SOUP + 12)):  # a pot, the last
@@ -294,6 +310,48 @@ def test_picture_shows_what_lies_cooks_and_is_held(make_simulator: Make) -> None
     simulator.set("chefs.held", [[TOMATO, 0, 0, 0]])
     (chef,) = changed()
     assert chef == divmod(int(simulator.get("chefs.cell")[0, 0]), 7)
+
+
+def test_picture_shows_score_timers_and_where_chefs_look(make_simulator: Make) -> None:
+    simulator = make_simulator("Overcooked-v0", 1, layout=SCHELLING, player_count=4)
+    simulator.reset(seed=1)
+    item = simulator.get("cells.item")
+    item[0, 7 * 3] = SOUP + 12
+    simulator.set("cells.item", item)
+    simulator.set("cells.left", 20 * (item >= SOUP))
+    changed = _changes(simulator)
+    simulator.set("cells.left", 19 * (item >= SOUP))
+    assert changed() == {(3, 0)}
+    simulator.set("chefs.facing", [[3, 0, 0, 0]])
+    assert changed() == {divmod(int(simulator.get("chefs.cell")[0, 0]), 7)}
+    simulator.set("board.score", 20)
+    assert {row for _, row in changed()} == {-1}
+
+
+def test_picture_shows_every_order_that_pays(make_simulator: Make) -> None:
+    few, many = (
+        make_simulator("Overcooked-v0", 1, layout=CRAMPED, orders=orders)
+        for orders in ("OOO", "OOO,OOT,OTT,TTT,OO")
+    )
+    for simulator in (few, many):
+        simulator.reset(seed=1)
+    # The plates of two lines more stand over the kitchen.
+    shapes = [rows / columns for rows, columns in (few.picture_size(), many.picture_size())]
+    assert shapes[1] - shapes[0] == pytest.approx(0.5 / 5, abs=0.01)
+    changed = _changes(few)
+    few.set_parameters(delivery_reward=55)
+    assert {row for _, row in changed()} == {-1}
+
+
+def test_picture_for_a_chef_has_a_ring_around_it(make_simulator: Make) -> None:
+    simulator = make_simulator("Overcooked-v0", 1, layout=SCHELLING, player_count=4)
+    simulator.reset(seed=1)
+    pictures = [
+        simulator.render(view=view).astype(int) for view in (None, "top:0", "agent:0", "top:2")
+    ]
+    assert np.array_equal(pictures[1], pictures[2])
+    assert not np.array_equal(pictures[0], pictures[1])
+    assert not np.array_equal(pictures[1], pictures[3])
 
 
 def test_text_shows_chefs_pots_orders_and_score(make_simulator: Make) -> None:

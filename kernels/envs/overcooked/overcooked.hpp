@@ -58,7 +58,8 @@ struct Environment {
       .action_name = [](const Params&, int action) { return std::string(kActionNames[action]); },
       .action_key = [](const Params&, int action) { return std::string(1, "wsda. "[action]); },
       .text = &Text<T>::world_text,
-      .scene = &Picture<T>::kitchen_scene};
+      .scene = &Picture<T>::kitchen_scene,
+      .scene_for = &Picture<T>::scene_for};
 };
 
 using Builds =
