@@ -4,7 +4,7 @@ Everything shown comes from the simulator: the world as one agent knows it (or, 
 its observation by fields), the legal actions with their names, and rewards. The other agents choose
 at random among the legal actions or follow a saved policy. A person types numbers, names or keys of
 actions, one per line; on a terminal, single keys where the environment has them. Where agents see
-pictures and their actions are categories with keys, a terminal shows the pictures (agent_view.py).
+pictures, or an action takes more than a key, a terminal shows pictures (agent_view.py).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from gpu_envs.commands import agent_view
 from gpu_envs.commands.action_keys import spelt
 from gpu_envs.commands.agent_view import Live
 from gpu_envs.commands.episode import Choose, Episode, seen
+from gpu_envs.commands.player_views import ObservedView
 from gpu_envs.core.roles import Role
 from gpu_envs.core.spaces import FieldViews
 from gpu_envs.faces.agent_spaces import role_of_each_agent
@@ -75,8 +76,16 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
         "--pace",
         choices=agent_view.PACES,
         default=None,
-        help="pace of a world that is drawn as its agent sees it: real time (the default), or "
-        "keys, one step per key (the only one where an action is a single number)",
+        help="pace of a world that is shown in pictures: real time (the default), or keys, one "
+        "step per key (the only one where no action means to wait)",
+    )
+    add(
+        "--view",
+        default=None,
+        metavar="eyes|VIEW|text",
+        help="what a terminal shows: the picture that the agent observes, a view of `render` such "
+        "as top, perspective or agent:0, or the world's text (default: eyes, or else from above "
+        "where an action takes more than one key, or else text)",
     )
     flags.add_parameters(parser, described)
     return parser
@@ -379,17 +388,36 @@ def _reset_options(pairs: Sequence[str], described: Sequence[fields.Field]) -> d
     return options
 
 
-def _is_live(chosen: argparse.Namespace, description: Mapping[str, Any]) -> bool:
-    """Whether the player sees through an agent's eyes; ValueError if that cannot be."""
-    is_live = agent_view.is_offered(description) and agent_view.has_terminal()
-    if chosen.pace == agent_view.TIME and not is_live:
-        raise ValueError(
-            "--pace time needs a terminal, and an environment of pictures whose actions have "
-            "several heads"
-        )
-    if is_live and chosen.agent == "all":
-        raise ValueError("--agent all: a terminal shows what one agent sees: choose a number")
-    return is_live
+def _check_screen(chosen: argparse.Namespace) -> None:
+    """Refuse options of pictures without a terminal that shows some."""
+    if agent_view.has_terminal():
+        return
+    if chosen.pace == agent_view.TIME:
+        raise ValueError("--pace time needs a terminal, for pictures that move")
+    if chosen.view not in (None, agent_view.TEXT):
+        raise ValueError(f"--view {chosen.view} needs a terminal")
+
+
+def _hint(env: ParallelEnv, policy: str) -> str:
+    """Return how to play with trained agents, where there are some and none were chosen."""
+    is_random = policy == policy_files.RANDOM and len(env.possible_agents) > 1
+    has_trained = is_random and policy_files.has_trained(env.name)
+    return "  others: random, --opponent trained" if has_trained else ""
+
+
+def _game(env: ParallelEnv, chosen: argparse.Namespace, choose: Choose) -> Live | Game:
+    """Return the game: in pictures where the terminal and the environment have them."""
+    people, is_asked = chosen.people, (chosen.view, chosen.pace) != (None, None)
+    view = None
+    if agent_view.has_terminal():
+        view = agent_view.view_of(env, people[0], chosen.view, chosen.pace)
+    if view is not None and chosen.agent == "all":
+        if is_asked or isinstance(view, ObservedView):
+            raise ValueError("--agent all: a terminal shows what one agent sees: choose a number")
+        view = None
+    if view is None:
+        return Game(env, people, choose)
+    return Live(env, people[0], choose, view, chosen.pace, _hint(env, chosen.policy))
 
 
 def _made(argv: Sequence[str]) -> tuple[argparse.Namespace, Live | Game]:
@@ -397,25 +425,21 @@ def _made(argv: Sequence[str]) -> tuple[argparse.Namespace, Live | Game]:
     chosen, own = flags.for_environment(argv, _parser)
     if chosen.seed is not None:
         errors.whole(chosen.seed, "--seed", 0, 2**64 - 1)
+    _check_screen(chosen)
     description = native.described(chosen.id)
     chosen.reset_options = _reset_options(
         chosen.reset_options, fields.read(description["reset_options"])
     )
     path = policy_files.file_of(chosen.id, chosen.policy)
     parameters = policy_files.parameters_of(path, chosen.id) | own
-    is_live = _is_live(chosen, description)
-    if is_live and path is None:  # a policy needs pictures of the size it was trained with
+    sees = chosen.view in (None, agent_view.EYES) and agent_view.is_offered(description)
+    if sees and agent_view.has_terminal() and path is None:
+        # A policy needs pictures of the size it was trained with.
         parameters = agent_view.resolution(description) | parameters
     env = ParallelEnv(chosen.id, **parameters)
     chosen.people = _people(env, chosen.agent)
     choose = _choice(env, chosen.policy, path, chosen.seed)
-    game: Live | Game = Game(env, chosen.people, choose)
-    if is_live and not env.simulator.instance.get("pictures"):
-        if chosen.pace == agent_view.TIME:
-            raise ValueError("--pace time shows pictures, and this observation has none")
-        is_live = False
-    if is_live and (agent_view.pressed_heads(env) or chosen.pace == agent_view.TIME):
-        game = Live(env, chosen.people[0], choose, chosen.pace)
+    game = _game(env, chosen, choose)
     game.begin(chosen.seed, chosen.reset_options)
     return chosen, game
 

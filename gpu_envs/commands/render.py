@@ -56,7 +56,12 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     add("--world", type=int, default=0, metavar="N", help="number of the world to draw (default 0)")
     add("--steps", type=int, metavar="N", help="most steps (default: whole episode)")
     add("--step", type=int, default=0, metavar="N", help="step that a .png shows (default 0)")
-    add("--view", metavar="VIEW", help="perspective, top, both or agent:<k>; flat worlds: top")
+    add(
+        "--view",
+        metavar="VIEW",
+        help="perspective, top, top:<k> (with a ring around agent k), both or agent:<k>; flat "
+        "worlds: top, and agent:<k> or top:<k> where they mark agents",
+    )
     add("--size", type=_size, metavar="WxH", help="picture size: 1280x720 (default: a fit)")
     add(
         "--samples",

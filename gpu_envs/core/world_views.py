@@ -68,7 +68,8 @@ class WorldViews(WorldStates):
         Args:
             world: Which one.
             size: Rows and columns; None for the environment's own.
-            view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
+            view: "perspective", "top", "both", "top:<number>" (with a ring around that agent),
+                "agent:<number>"; None for the environment's own.
             samples: Along each side of a pixel, 1 to 8: more make smoother edges.
         """
         source, number = self._looked_at(world)

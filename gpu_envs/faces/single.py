@@ -40,7 +40,8 @@ class Env(States, attributes.Guarded, gymnasium.Env[Any, Any]):
         render_mode: None, "ansi" where it describes a text, or "rgb_array" where it describes a
             scene.
         render_size: Rows and columns of a picture; None for the environment's own.
-        render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
+        render_view: "perspective", "top", "both", "top:<number>", "agent:<number>"; None for the
+            environment's own.
         device: "cpu" (the default), "cuda", "cuda:<n>", or "auto": a GPU when there is one.
         role: As in `VectorEnv`; the role of one agent.
         agent: As in `VectorEnv`.

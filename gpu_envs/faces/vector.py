@@ -64,7 +64,8 @@ class VectorEnv(States, attributes.Guarded, _Base):
             "rgb_array" where it describes a scene: `render` returns a text or a picture per row,
             the rows of a world sharing one.
         render_size: Rows and columns of a picture; None for the environment's own.
-        render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
+        render_view: "perspective", "top", "both", "top:<number>", "agent:<number>"; None for the
+            environment's own.
         infos: "nested", or "rows", where `state` is repeated for the agents of a world, and
             `episode_return`, `episode_length` and `reward_<part>` stand in the place of
             `episode_stats` and `reward_parts`; `final_info` alone holds arrays of its own, the

@@ -49,7 +49,8 @@ class World(States, AgentSpaces):
         render_mode: None, "ansi" (`render` returns text), "human" (every step prints it), or
             "rgb_array" (`render` returns a picture), as far as the environment has them.
         render_size: Rows and columns of a picture; None for the environment's own.
-        render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
+        render_view: "perspective", "top", "both", "top:<number>", "agent:<number>"; None for the
+            environment's own.
         ends: "agent" lets an agent leave in the step of its own end; "world" keeps every agent,
             with zeros after its end, until the world is over.
         (options): Each field of `Options` (core/options.py) is a keyword; `help` lists them.

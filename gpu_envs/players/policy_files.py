@@ -90,6 +90,12 @@ def missing_file(path: Path) -> str:
     return ""
 
 
+def has_trained(env_id: str) -> bool:
+    """Return whether the repository has a trained policy of an environment."""
+    name = registration.find(env_id)["id"]
+    return places.is_source_tree() and (folder() / f"{name}.ckpt").is_file()
+
+
 def _trained(env_id: str, option: str) -> Path:
     name: str = registration.find(env_id)["id"]
     if not places.is_source_tree():

@@ -165,8 +165,9 @@ class BoardPainter {
     const Area& a = map_.area;
     const float room = float(a.right - a.left) * float(a.bottom - a.top);
     const float spacing = ge::sqrt(room / float(std::max<int64_t>(count, 1)));
-    // A disc of less than about a pixel would flicker as it moves.
-    least_ = ge::clamp(0.3f * spacing, 1.1f, 10.0f * unit_);
+    // A disc of less than about a pixel would flicker as it moves, and in a picture of a terminal's
+    // few pixels a few pieces would be pale.
+    least_ = ge::clamp(0.3f * spacing, 1.1f, ge::max(10.0f * unit_, 1.8f));
     marks_.reserve(board.views.size() + board.pieces.size());
     for (const FieldOfView& view : board.views) add(mark_of(view));
     for (const Piece& piece : board.pieces) add(mark_of(piece));

@@ -15,19 +15,46 @@ namespace {
 
 // ---- the whole picture
 
-constexpr std::string_view kAgent = "agent:";
+constexpr std::string_view kAgent = "agent:", kTop = "top:";
 
 float aspect_of(int width, int height) {
   return float(width) / float(height);
 }
 
-Camera eye_of(const Scene& scene, const std::string& view) {
+/// The viewpoint of the agent that a view names.
+const Viewpoint& viewpoint_of(const Scene& scene, const std::string& view) {
   const int agent = agent_of(view);
   if (agent < 0 || size_t(agent) >= scene.viewpoints.size())
     throw Error(Fault::value, "view: this scene has " + std::to_string(scene.viewpoints.size()) +
                                   " agents to look with, got '" + view + "'");
-  const Viewpoint& eye = scene.viewpoints[size_t(agent)];
+  return scene.viewpoints[size_t(agent)];
+}
+
+Camera eye_of(const Scene& scene, const std::string& view) {
+  const Viewpoint& eye = viewpoint_of(scene, view);
   return look_along(vec(eye.position), vec(eye.forward), {0, 0, 1}, 0.7f, false);
+}
+
+/// Adds a ring above all solids around the agent that a view from above names.
+void add_ring(const Request& request, Scene& scene) {
+  constexpr int kSides = 24;
+  constexpr float kShare = 0.055f;     // of the region's longer side: the radius
+  constexpr float kLeastWidth = 2.5f;  // in pixels of a picture of 360 rows
+  const Viewpoint& at = viewpoint_of(scene, request.view);
+  const float side = ge::max(scene.high[0] - scene.low[0], scene.high[1] - scene.low[1]);
+  Line line;
+  line.colour = palette::kDark, line.opacity = 1;
+  // At least a pixel, or a small picture would show it as a shade.
+  line.width = ge::max(kLeastWidth, 360.0f / float(request.height));
+  for (int k = 0; k <= kSides; ++k) {
+    float sine, cosine;
+    ge::sincos(6.2831853f * float(k) / float(kSides), sine, cosine);
+    std::copy(std::begin(line.to), std::end(line.to), std::begin(line.from));
+    line.to[0] = at.position[0] + kShare * side * cosine;
+    line.to[1] = at.position[1] + kShare * side * sine;
+    line.to[2] = scene.high[2];
+    if (k > 0) scene.lines.push_back(line);
+  }
 }
 
 std::vector<Panel> panels_of(const Scene& scene, const Request& request) {
@@ -36,12 +63,13 @@ std::vector<Panel> panels_of(const Scene& scene, const Request& request) {
   const int width = request.width, height = request.height;
   const float aspect = aspect_of(width, height);
   if (view == "perspective") return {{framed(low, high, look, aspect), 0, width}};
-  if (view == "top") return {{above(low, high, aspect), 0, width}};
+  if (view == "top" || view.starts_with(kTop)) return {{above(low, high, aspect), 0, width}};
   if (view.starts_with(kAgent)) return {{eye_of(scene, view), 0, width}};
   if (view != "both")
     throw Error(
         Fault::value,
-        "view must be 'perspective', 'top', 'both' or 'agent:<number>', got '" + view + "'");
+        "view must be 'perspective', 'top', 'both', 'top:<number>' or 'agent:<number>', got '" +
+            view + "'");
   // As wide as the world from above, but less than half of the picture.
   const float shape = (high.x - low.x) / (high.y - low.y);
   const int right = int(ge::clamp(shape * float(height), 1.0f, 0.42f * float(width)));
@@ -122,8 +150,9 @@ Size default_size(const Scene& scene) {
 }
 
 int agent_of(const std::string& view) {
-  if (!view.starts_with(kAgent)) return -1;
-  const std::string number = view.substr(kAgent.size());
+  const bool is_above = view.starts_with(kTop);
+  if (!is_above && !view.starts_with(kAgent)) return -1;
+  const std::string number = view.substr(is_above ? kTop.size() : kAgent.size());
   const bool is_number = !number.empty() && number.size() < 6 &&
                          number.find_first_not_of("0123456789") == std::string::npos;
   return is_number ? std::stoi(number) : -1;
@@ -139,8 +168,12 @@ void check(const Request& r) {
     throw Error(Fault::value, "samples must be from 1 to 8, got " + std::to_string(r.samples));
 }
 
-void draw(const Scene& scene, const Request& request, uint8_t* to, Memory* memory) {
+void draw(const Scene& shown, const Request& request, uint8_t* to, Memory* memory) {
   check(request);
+  Scene marked;
+  const bool is_marked = !shown.board && request.view.starts_with(kTop);
+  if (is_marked) marked = shown, add_ring(request, marked);
+  const Scene& scene = is_marked ? marked : shown;
   if (scene.board) {
     check_view(request, scene.viewer);
     if (scene.board->charts.empty()) return draw_board(*scene.board, request, to);

@@ -17,7 +17,8 @@ Size default_size(const Scene& scene);
 
 struct Request {
   int width = 640, height = 360;
-  /// "perspective", "top", "both" (side by side), "agent:<k>", or "" for the scene's own.
+  /// "perspective", "top", "both" (side by side), "agent:<k>", "top:<k>" (from above, with a ring
+  /// around that agent), or "" for the scene's own.
   std::string view;
   int samples = 2;  // along each side of a pixel, 1 to 8: smooth edges
 };
@@ -25,7 +26,7 @@ struct Request {
 /// Throws where size or samples are out of range.
 void check(const Request& request);
 
-/// The number in "agent:<k>"; -1 for another view.
+/// The number in "agent:<k>" or "top:<k>"; -1 for another view.
 int agent_of(const std::string& view);
 
 class Memory;

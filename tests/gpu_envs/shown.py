@@ -228,3 +228,6 @@ class Player:
         self.written += shown
         self.screen.feed(shown)
         return True
+
+
+Play = Callable[..., Player]  # starts a game

@@ -81,21 +81,25 @@ std::vector<std::string> PlannedBase::action_names() const {
 std::vector<std::string> PlannedBase::action_keys() const {
   return of_each_action(&PlannedBase::key_of_action);
 }
-/// The text of each category, word after word of the action; empty if no category has one.
+/// The text of each category, word after word of the action; empty if no category has one. A number
+/// has three places instead: its lowest value, the one nearest to 0, and its highest.
 std::vector<std::string> PlannedBase::of_each_action(std::string (PlannedBase::*text)(int)
                                                          const) const {
   std::vector<std::string> texts;
   const std::vector<double>& ranges = facts_->ranges_;
-  // Floats have no categories, and flat actions have too many.
-  if (action_is_float_ || facts_->flat_actions_ != 0) return texts;
+  constexpr int kPlacesOfNumber = 3;
+  // Flat actions have too many categories.
+  if (facts_->flat_actions_ != 0) return texts;
   // Where the first has no name, none has, and there may be many; without keys some may be.
   if (name_of_action(0).empty()) return texts;
   bool has_text = false;
-  for (size_t word = 0; word < ranges.size() / 2; ++word)
-    for (int k = 0; k <= int(ranges[2 * word + 1]); ++k) {
+  for (size_t word = 0; word < ranges.size() / 2; ++word) {
+    const int count = action_is_float_ ? kPlacesOfNumber : int(ranges[2 * word + 1]) + 1;
+    for (int k = 0; k < count; ++k) {
       texts.push_back((this->*text)(int(texts.size())));
       has_text |= !texts.back().empty();
     }
+  }
   return has_text ? texts : std::vector<std::string>{};
 }
 

@@ -18,6 +18,9 @@ using spatial::kOpen;
 
 inline constexpr int kMostSectors = 1024;
 
+/// Keys of a rotation and of a speed or its change: of the lowest value, the rest, the highest.
+inline constexpr const char* kSteeringKeys = "d.as.w";
+
 /// Whose rules and numbers hold where the user says nothing: those of the paper (its program is
 /// Vogue), or those of floxs.
 enum Profile : int32_t { kVogue, kFloxs };

@@ -1,5 +1,5 @@
 // The picture: the square from above. Taggers are red with a disc of their reach, runners blue, and
-// runners that left are grey where they were tagged.
+// runners that left are grey where they were tagged. An agent that a picture is for has a ring.
 #pragma once
 
 #include "envs/tag_continuous/rules.hpp"
@@ -24,7 +24,8 @@ struct Picture {
     return piece;
   }
 
-  static Scene world_scene(const W& w) {
+  static Scene world_scene(const W& w) { return scene_for(w, -1); }
+  static Scene scene_for(const W& w, int viewer) {
     const Derived v = w.varied();
     Scene scene;
     Board& board = scene.board.emplace();
@@ -48,6 +49,10 @@ struct Picture {
     }
     for (const std::vector<Piece>* part : {&left, &runners, &taggers})
       board.pieces.insert(board.pieces.end(), part->begin(), part->end());
+    if (viewer >= 0) {
+      Piece& ring = board.pieces.emplace_back(piece_of(w, viewer));
+      ring.kind = Piece::kRing, ring.colour = palette::kDark;
+    }
     return scene;
   }
 };

@@ -46,7 +46,8 @@ struct Environment {
       .action_name = &change_name,
       .action_key = &change_key,
       .text = &world_text<T>,
-      .scene = &Picture<T>::world_scene};
+      .scene = &Picture<T>::world_scene,
+      .scene_for = &Picture<T>::scene_for};
 };
 
 using Builds = ge::Builds<Build<"TagContinuous-v0", Environment<Tier<8, true>>,

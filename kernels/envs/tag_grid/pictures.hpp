@@ -64,7 +64,9 @@ struct Pictures {
     return text + "\n";
   }
 
-  static Scene board_scene(const W& w) {
+  static Scene board_scene(const W& w) { return scene_for(w, -1); }
+  /// The runner has a dark ring, the viewer a coloured one.
+  static Scene scene_for(const W& w, int viewer) {
     const Params& p = w.params();
     Board board;
     for (int axis = 0; axis < 2; ++axis)
@@ -82,9 +84,13 @@ struct Pictures {
       piece.colour = agent == p.num_taggers ? palette::kBlue : palette::kRed;
       board.pieces.push_back(piece);
     }
-    Piece ring = board.pieces.back();
-    ring.kind = Piece::kRing, ring.colour = palette::kDark;
-    board.pieces.push_back(ring);
+    const auto add_ring = [&board](int agent, Rgb colour) {
+      Piece ring = board.pieces[size_t(agent)];
+      ring.kind = Piece::kRing, ring.colour = colour;
+      board.pieces.push_back(ring);
+    };
+    add_ring(p.num_taggers, palette::kDark);
+    if (viewer >= 0) add_ring(viewer, palette::kRamp);
     Scene scene;
     scene.board = std::move(board);
     return scene;

@@ -223,7 +223,8 @@ struct Environment {
       .action_name = [](const Params&, int action) { return std::string(kActionNames[action]); },
       .action_key = [](const Params&, int action) { return std::string(1, ".daws"[action]); },
       .text = &Pictures<N>::board_text,
-      .scene = &Pictures<N>::board_scene};
+      .scene = &Pictures<N>::board_scene,
+      .scene_for = &Pictures<N>::scene_for};
 };
 
 using Builds = ge::Builds<

@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import signal
 import sys
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from shown import BLOCK, Ended, Player, Shown, pixels_of, rgb
+from shown import BLOCK, Ended, Play, Player, Shown, pixels_of, rgb
 
 import gpu_envs
 from gpu_envs.__main__ import main
@@ -31,23 +30,6 @@ WAY = RUN + JUMP + AWAY + TURN + "w" * 25
 CORRIDOR = "floor 0 0 0 4 15 0; pad 0 9 1 4 15 2; agent 2.5 1.5 1 yaw 0; seconds 600"
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs terminals of Unix")
-Play = Callable[..., Player]
-
-
-@pytest.fixture
-def play() -> Iterator[Play]:
-    """Starts a game on a terminal of its own; what goes on at the end of a test is killed."""
-    players = []
-
-    def play(*options: str, name: str = NAME, **terminal: Any) -> Player:
-        player = Player(["-m", "gpu_envs", "play", name, "--seed", "3", *options], **terminal)
-        players.append(player)
-        return player
-
-    yield play
-    for player in players:
-        player.process.kill()
-        player.process.wait()
 
 
 def _is_restored(ended: Ended) -> bool:
@@ -476,8 +458,8 @@ PATCHWORK = "floor 0 0 0 9 9 0; agent 4 4 1" + "".join(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([NAME, "--pace", "time"], "--pace time needs a terminal, and an environment of pictures"),
-        (["CartPole-v0", "--pace", "time"], "--pace time needs a terminal"),
+        ([NAME, "--pace", "time"], "--pace time needs a terminal, for pictures that move"),
+        ([NAME, "--view", "eyes"], "--view eyes needs a terminal"),
         ([NAME, "--option", "layout"], "--option must be NAME=VALUE, got 'layout'"),
         ([NAME, "--option", "layuot=x"], "unknown reset option 'layuot'; did you mean 'layout'?"),
         ([NAME, "--option", "layout=lake 1"], "unknown thing"),

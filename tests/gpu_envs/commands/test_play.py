@@ -366,7 +366,8 @@ def test_several_numbers_make_an_action() -> None:
 
 def test_a_number_makes_an_action(played) -> None:
     shown = played("?\n0.5\n-2\nnan\n-1\n", "CartPoleContinuous-v0", "--seed", "1")
-    assert "Type a number and Enter" in shown and "force: " in shown
+    assert "Type a number, or names or keys with commas between, and Enter" in shown
+    assert "force: -1 left (a), 0 no force, 1 right (d)" in shown
     assert shown.count("is not an action") == 2
     assert "player_0: [0.5], reward +1" in shown and "quit after 2 steps" in shown
 
@@ -379,7 +380,22 @@ def test_a_crowd_ends_with_the_score_of_people_and_a_mean(played) -> None:
 
 def test_how_many_numbers_an_action_has_is_said(played) -> None:
     shown = played("0\n", "Flocking-v0", "--agent-count", "4")
-    assert "'0' is not an action: 2 numbers are wanted" in shown
+    assert "'0' is not an action: 2 numbers, or names or keys with commas between" in shown
+
+
+def test_numbers_are_typed_as_names_and_keys(played) -> None:
+    shown = played("left, speed up\nds\n0.5 -0.25\nfast\n", "Flocking-v0", "--agent-count", "4")
+    assert "rotation: -1 right (d), 0 straight on, 1 left (a)" in shown
+    for told in ("[1. 1.]", "[-1. -1.]", "[ 0.5  -0.25]"):
+        assert f"player_0: {told}" in shown
+    assert "'fast' is not an action" in shown and "quit after 3 steps" in shown
+
+
+def test_forces_are_typed_as_names_and_keys(played) -> None:
+    shown = played("ahead 5, grab\nwl\n5 5 5 0 0\n", "HideSeek-v0", "--seed", "3")
+    assert "turn: 0 turn right 5 (l)" in shown
+    for told in ("[ 5 10  5  1  0]", "[ 5 10  0  0  0]", "[5 5 5 0 0]"):
+        assert f"hider_0: {told}" in shown
 
 
 # Agents of different kinds

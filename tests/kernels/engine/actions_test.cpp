@@ -50,3 +50,10 @@ GE_TEST(names_and_keys_count_through_the_categories_of_all_fields) {
   CHECK_EQ(keys[0], "");
   CHECK(make_simulator(entry, "Push-v0", Config{})->action_keys().empty());
 }
+
+GE_TEST(a_number_has_names_for_its_lowest_value_its_rest_and_its_highest) {
+  const Entry& entry = cpu_entry<action_types::Made>();
+  const auto made = make_simulator(entry, "Push-v0", Config{});
+  CHECK_EQ(made->action_names().size(), size_t{2 * 3});
+  CHECK_EQ(made->action_names()[5], "category 5");
+}

@@ -135,6 +135,29 @@ GE_TEST(lines_that_pass_behind_the_eye_are_cut) {
   CHECK_EQ(picture.at(0.5f, 0.3f), 'w');
 }
 
+GE_TEST(from_above_an_agent_has_a_ring_that_nothing_covers) {
+  Scene scene = empty();
+  scene.solids = {box(kRed, 2.5f, 2.5f, 1, 1)};
+  scene.viewpoints.resize(2);
+  scene.viewpoints[1].position[0] = 2.5f, scene.viewpoints[1].position[1] = 2.5f;
+  for (const int size : {120, 24}) {
+    const Picture plain = drawn(scene, "top", size, size);
+    const Picture first = drawn(scene, "top:0", size, size);
+    const Picture second = drawn(scene, "top:1", size, size);
+    // 0.55 m to the right of an agent; the picture is 10.4 m wide.
+    const auto darker = [&](const Picture& marked, float x, float y) {
+      const int column = int((0.5f + (x + 0.55f) / 10.42f) * float(size));
+      const int row = int((0.5f - y / 10.42f) * float(size));
+      const size_t at = size_t(row * size + column) * 3;
+      return int(plain.bytes[at]) - int(marked.bytes[at]);
+    };
+    CHECK(darker(first, 0, 0) > 60);
+    CHECK_EQ(darker(first, 2.5f, 2.5f), 0);
+    CHECK(darker(second, 2.5f, 2.5f) > 60);
+    CHECK_EQ(darker(second, 0, 0), 0);
+  }
+}
+
 GE_TEST(both_is_the_two_views_side_by_side) {
   Scene scene = empty();
   scene.solids = {box(kRed, 2.5f, 2.5f, 1, 1)};
@@ -152,6 +175,7 @@ GE_TEST(the_scene_says_which_view_and_unknown_ones_are_refused) {
   CHECK_THROWS(drawn(scene, "below"), Error, "view must be 'perspective', 'top', 'both'");
   CHECK_THROWS(drawn(scene, "agent:0"), Error, "has 0 agents");
   CHECK_THROWS(drawn(scene, "agent:x"), Error, "got 'agent:x'");
+  CHECK_THROWS(drawn(scene, "top:0"), Error, "has 0 agents");
   CHECK_THROWS(drawn(scene, "top", 4), Error, "size must be from 8 to 8192");
 }
 

@@ -134,6 +134,20 @@ struct Rules {
   }
 };
 
+// ---- names and keys for people: of two pushes, or of the lowest, the rest and the highest force
+
+template <class Form>
+std::string push_name([[maybe_unused]] const Params& p, int k) {
+  if constexpr (std::is_same_v<typename Form::Action, Push>) return cartpole::push_name(p, k);
+  constexpr const char* kNames[] = {"left", "no force", "right"};
+  return kNames[k];
+}
+template <class Form>
+std::string push_key([[maybe_unused]] const Params& p, int k) {
+  if constexpr (std::is_same_v<typename Form::Action, Push>) return cartpole::push_key(p, k);
+  return std::string(1, "a.d"[k]);
+}
+
 // ---- the graphs
 
 template <class Form>
@@ -146,8 +160,8 @@ struct Environment {
   using Observe = Stages<ge::Observe<&R::observe>>;
   static constexpr Card card{
       .doc = Form::doc, .max_episode_steps = 500, .reward_threshold = 475, .render_fps = 50};
-  static constexpr Hooks<Schema> hooks{.action_name = &cartpole::push_name<Params>,
-                                       .action_key = &cartpole::push_key<Params>,
+  static constexpr Hooks<Schema> hooks{.action_name = &push_name<Form>,
+                                       .action_key = &push_key<Form>,
                                        .text = &R::text,
                                        .scene = &R::scene};
 };

@@ -302,10 +302,13 @@ inline Params resolve_settings(Settings& s) {
 }
 
 /// Agents are coloured by their heading, so that flocks stand out.
-inline Scene scene(const W& w) {
-  return spatial::swarm_scene<Model>(w, w.params().sectors, [&w](int row) {
+inline Scene scene_for(const W& w, int viewer) {
+  return spatial::swarm_scene<Model>(w, viewer, w.params().sectors, [&w](int row) {
     return palette::of_heading(get<Birds, Course>(w, row).heading);
   });
+}
+inline Scene scene(const W& w) {
+  return scene_for(w, 0);
 }
 
 inline std::string text(const W& w, int viewer) {
@@ -314,6 +317,14 @@ inline std::string text(const W& w, int viewer) {
   if (viewer >= 0) spatial::add_viewer<Model>(text, w, viewer);
   add_steps(text, w.step(), w.max_steps());
   return text + "\n";
+}
+
+inline std::string act_name(const Params&, int k) {
+  constexpr const char* kNames[] = {"right", "straight on", "left", "brake", "coast", "speed up"};
+  return kNames[k];
+}
+inline std::string act_key(const Params&, int k) {
+  return std::string(1, swarm::kSteeringKeys[k]);
 }
 
 // ---- the graphs
@@ -327,7 +338,11 @@ struct Environment : swarm::Graphs<Model, &begin, &move, &pay, &observe> {
       .max_episode_steps = 400,
       .agents = "agent_count",
       .render_fps = 20};
-  static constexpr Hooks<Schema> hooks{.text = &text, .scene = &scene};
+  static constexpr Hooks<Schema> hooks{.action_name = &act_name,
+                                       .action_key = &act_key,
+                                       .text = &text,
+                                       .scene = &scene,
+                                       .scene_for = &scene_for};
 };
 
 using Builds = ge::Builds<Build<"Flocking-v0", Environment>>;

@@ -141,10 +141,13 @@ inline std::string agent_name(const Params& p, int agent) {
   return is_chaser(p, agent) ? "chaser_" + std::to_string(agent)
                              : "runner_" + std::to_string(agent - p.chaser_count);
 }
-inline Scene scene(const W& w) {
-  return spatial::swarm_scene<Model>(w, w.params().chasers.sectors, [&w](int agent) {
-    return is_chaser(w.params(), agent) ? palette::kRed : palette::kBlue;
+inline Scene scene_for(const W& w, int viewer) {
+  return spatial::swarm_scene<Model>(w, viewer, kind_of(w.params(), viewer).sectors, [&w](int row) {
+    return is_chaser(w.params(), row) ? palette::kRed : palette::kBlue;
   });
+}
+inline Scene scene(const W& w) {
+  return scene_for(w, 0);
 }
 
 /// Number of chasers that touch a runner; -1 where there are too many pairs to try.
@@ -179,6 +182,16 @@ inline std::string text(const W& w, int viewer) {
   return text + "\n";
 }
 
+inline std::string act_name(const Params& p, int k) {
+  constexpr const char* kTurns[] = {"right", "straight on", "left"};
+  constexpr const char* kDrives[][3] = {{"brake", "coast", "speed up"},
+                                        {"stop", "no drive", "run"}};
+  return k < 3 ? kTurns[k] : kDrives[p.direct != 0][k - 3];
+}
+inline std::string act_key(const Params&, int k) {
+  return std::string(1, swarm::kSteeringKeys[k]);
+}
+
 // ---- the graphs
 
 struct Environment : swarm::Graphs<Model, &begin, &move, &pay, &observe> {
@@ -190,7 +203,12 @@ struct Environment : swarm::Graphs<Model, &begin, &move, &pay, &observe> {
       .max_episode_steps = 400,
       .agents = "chaser_count + runner_count",
       .render_fps = 20};
-  static constexpr Hooks<Schema> hooks{.agent_name = &agent_name, .text = &text, .scene = &scene};
+  static constexpr Hooks<Schema> hooks{.agent_name = &agent_name,
+                                       .action_name = &act_name,
+                                       .action_key = &act_key,
+                                       .text = &text,
+                                       .scene = &scene,
+                                       .scene_for = &scene_for};
 };
 
 using Builds = ge::Builds<Build<"SwarmTag-v0", Environment>>;
