@@ -10,8 +10,9 @@ pictures, or an action takes more than a key, a terminal shows pictures (agent_v
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,10 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
 
 def random_policy(env: ParallelEnv, seed: int | None) -> Choose:
     """Return a function that draws legal actions uniformly."""
+    simulator = env.simulator
+    if simulator.kinds.is_one and not any(role.has_mask for role in simulator.roles):
+        number = secrets.randbits(64) if seed is None else seed
+        return _of_all(env, lambda: _by_agent(env, simulator.sample_actions(seed=number)[0]))
     for number, space in enumerate(env.action_spaces.values()):
         space.seed(None if seed is None else seed % 2**32 + number)
     return lambda agent, _, mask: env.action_space(agent).sample(mask)
@@ -103,28 +108,58 @@ def random_policy(env: ParallelEnv, seed: int | None) -> Choose:
 
 def saved_policy(env: ParallelEnv, path: Path) -> Choose:
     """Return a function that takes the likeliest legal actions of a file's policies."""
-    players = policy_files.team(path, env.simulator).players()
+    simulator = env.simulator
+    team = policy_files.team(path, simulator)
+    is_plain = simulator.kinds.is_one and all(role.views is None for role in simulator.roles)
+    if is_plain and not env.description.get("turns"):  # who waits keeps its memory
+        together = team.together()
+
+        def choose() -> dict[str, Any]:
+            outputs = simulator.observe_arrays(True)
+            return _by_agent(env, together(outputs.obs, outputs.action_mask))
+
+        return _of_all(env, choose)
+    players = team.players()
     seats = {agent: number for number, agent in enumerate(env.possible_agents)}
     return lambda agent, observation, mask: players[seats[agent]](observation, mask)
 
 
 def scripted_policy(env: ParallelEnv) -> Choose:
-    """Return a function that asks the environment's scripted player, once a step."""
-    choose, simulator = scripted.for_all(env.simulator), env.simulator
-    place = {role.agents[k]: (role.name, k) for role in simulator.roles for k in range(role.count)}
+    """Return a function that asks the environment's scripted player."""
+    play = scripted.for_all(env.simulator)
+
+    def choose() -> dict[str, Any]:
+        actions = play()
+        found: dict[str, Any] = {}
+        for role in env.simulator.roles:
+            if role.count:
+                found |= zip(role.agents, map(_plain, actions[role.name][0]), strict=True)
+        return found
+
+    return _of_all(env, choose)
+
+
+def _of_all(env: ParallelEnv, choose: Callable[[], dict[str, Any]]) -> Choose:
+    """Return a function that chooses for all agents at the first question of a step."""
     actions: dict[str, Any] = {}
-    asked: tuple[int, int] | None = None
+    asked: list[str] | None = None
 
     def answer(agent: str, _: Any, __: Any) -> Any:
         nonlocal actions, asked
-        now = int(simulator.get("world.episode")[0, 0]), int(simulator.get("world.step")[0, 0])
-        if now != asked:
-            actions, asked = choose(), now
-        role, number = place[agent]
-        chosen = actions[role][0, number]
-        return chosen if chosen.shape else int(chosen)
+        if asked is not env.agents:  # every step makes another list
+            actions, asked = choose(), env.agents
+        return actions[agent]
 
     return answer
+
+
+def _by_agent(env: ParallelEnv, rows: Any) -> dict[str, Any]:
+    return dict(zip(env.possible_agents, map(_plain, rows), strict=True))
+
+
+def _plain(action: Any) -> Any:
+    """Return an action in the form of its space."""
+    return action if action.shape else int(action)
 
 
 def _choice(env: ParallelEnv, policy: str, path: Path | None, seed: int | None) -> Choose:

@@ -50,7 +50,7 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
         return self._seen()
 
     def _seen(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        numbers = {self.possible_agents.index(agent): agent for agent in self.agents}
+        numbers = {self._number_of[agent]: agent for agent in self.agents}
         observations = {agent: self._observation(i) for i, agent in numbers.items()}
         return observations, {agent: self._info(i) for i, agent in numbers.items()}
 
@@ -73,7 +73,7 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
             if isinstance(actions, Mapping) and not actions:
                 return {}, {}, {}, {}, {}  # as PettingZoo's own games and its wrappers have it
             raise ResetNeeded(f"{self.name}: no agent is left: call reset()")
-        live = {self.possible_agents.index(agent): agent for agent in self.agents}
+        live = {self._number_of[agent]: agent for agent in self.agents}
         offenders = self._move(self._by_number(actions, live))
         rewards, terminations, truncations = self._results(live, offenders)
         self.agents = [a for a in self.agents if not (terminations[a] or truncations[a])]

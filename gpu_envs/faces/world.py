@@ -110,6 +110,7 @@ class World(States, AgentSpaces):
         pairs = list(zip(self.possible_agents, self._role_of, strict=True))
         self.observation_spaces = {agent: observed(role) for agent, role in pairs}
         self.action_spaces = {agent: deepcopy(role.action_space) for agent, role in pairs}
+        self._number_of = {agent: i for i, agent in enumerate(self.possible_agents)}
         # By the number of an agent, since every step asks for all.
         self._masked = [role.has_mask for role in self._role_of]
         idle = {role.name: _idle(role.action_space) for role in self.simulator.roles}

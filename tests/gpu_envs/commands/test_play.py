@@ -7,6 +7,7 @@ import io
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from gymnasium import spaces
 import gpu_envs
 from gpu_envs.__main__ import main
 from gpu_envs.commands import play
+from gpu_envs.players import policy_files
 from gpu_envs.terminal import console
 
 Played = Callable[..., str]
@@ -231,6 +233,32 @@ def test_saved_policy_plays_legal_moves(played, checkpoint, memory: int) -> None
     assert len(_moves_of_others(shown)) == 9
     assert shown == played("5\n" * 9, *arguments)
     assert shown == played("5\n" * 9, "Hanabi-v0", "--opponent", path, "--seed", "2")
+
+
+@pytest.mark.parametrize("memory", [0, 8])
+def test_a_team_that_is_asked_at_once_plays_as_its_players_do(checkpoint, memory: int) -> None:
+    path = Path(checkpoint("TagContinuous-v0", memory))
+    env = gpu_envs.parallel_env("TagContinuous-v0")
+    observations, _ = env.reset(seed=3)
+    choose = play.saved_policy(env, path)
+    players = dict(zip(env.agents, policy_files.team(path, env.simulator).players(), strict=True))
+    for _ in range(6):
+        one_by_one = {agent: players[agent](observations[agent], None) for agent in env.agents}
+        actions = {agent: choose(agent, observations[agent], None) for agent in env.agents}
+        assert all(np.array_equal(actions[agent], one_by_one[agent]) for agent in env.agents)
+        observations = env.step(actions)[0]
+
+
+def test_random_actions_are_others_in_each_step() -> None:
+    env = gpu_envs.parallel_env("Flocking-v0", agent_count=5, sector_count=4)
+    env.reset(seed=3)
+    choose, drawn = play.random_policy(env, 5), []
+    for _ in range(3):
+        actions = {agent: choose(agent, None, None) for agent in env.agents}
+        assert all(action in env.action_space(agent) for agent, action in actions.items())
+        drawn += actions.values()
+        env.step(actions)
+    assert np.unique(drawn).size == 3 * 5 * 2
 
 
 def test_policy_that_does_not_fit_is_refused(checkpoint, capsys) -> None:
