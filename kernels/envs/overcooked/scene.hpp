@@ -29,6 +29,29 @@ inline void put_item(ge::Board& board, int column, int row, int item, float dx =
     disc(0.24f, palette::kBlue), disc(0.18f, is_soup(item) ? kSoupColour : palette::kPale);
 }
 
+// ---- sizes
+
+inline constexpr float kScoreHeight = 0.6f, kOrderHeight = 0.5f, kOrderWidth = 1.25f;
+
+inline int orders_in_line(const Params& p) {
+  return max(1, int((float(p.width) - 0.1f) / kOrderWidth));
+}
+/// Height of what is over the kitchen. Recipes whose value is 0 count, so that all worlds have the
+/// same.
+inline float head_height(const Params& p) {
+  int orders = 0;
+  for (int recipe = 1; recipe < kRecipes; ++recipe) orders += int(p.ordered >> recipe & 1u);
+  const int lines = (orders + orders_in_line(p) - 1) / orders_in_line(p);
+  return kScoreHeight + kOrderHeight * float(lines);
+}
+
+/// Pixels of a picture of 720 rows or columns, in which lines are measured, for a metre.
+inline float pixels_in_metre(const Params& p) {
+  return 720.0f / min(float(p.width), float(p.height) + head_height(p));
+}
+
+// ---- what stands in a cell
+
 inline void write(ge::Board& board, const std::string& text, float x, float y, float height,
                   Rgb colour, int anchor = ge::Caption::kLeft) {
   ge::Caption& caption = board.captions.emplace_back();
@@ -36,22 +59,27 @@ inline void write(ge::Board& board, const std::string& text, float x, float y, f
   caption.colour = colour, caption.anchor = anchor, caption.weight = 1.5f;
 }
 
+/// A round dot of any size over all pieces, which are enlarged where they are small.
+inline void put_dot(ge::Board& board, const Params& p, float x, float y, float radius, Rgb colour) {
+  ge::Line& dot = board.lines.emplace_back();
+  dot.from[0] = dot.to[0] = x, dot.from[1] = dot.to[1] = y;
+  dot.width = radius * pixels_in_metre(p), dot.colour = colour, dot.opacity = 1;
+}
+
 /// The share of its time that a soup has cooked, as a bar over the foot of a pot's cell, and the
 /// steps left in the upper left corner.
-inline void put_timer(ge::Board& board, int column, int row, int left, int time) {
+inline void put_timer(ge::Board& board, const Params& p, int column, int row, int left, int time) {
   const float x = board.low[0] + float(column), y = board.high[1] - float(row) - 1;
   const float share = time == 0 ? 1.0f : 1.0f - float(min(left, time)) / float(time);
-  const float side = min(board.high[0] - board.low[0], board.high[1] - board.low[1]);
   ge::Line bar;
-  bar.width = 0.05f * 720.0f / side;  // half of it [m], in the pixels that a line is measured in
+  bar.width = 0.05f * pixels_in_metre(p);
   bar.opacity = 1;
   bar.from[0] = x + 0.12f, bar.from[1] = bar.to[1] = y + 0.1f;
   bar.to[0] = x + 0.88f, bar.colour = palette::kWall;
   board.lines.push_back(bar);
   bar.to[0] = x + 0.12f + 0.76f * share, bar.colour = left == 0 ? palette::kRamp : palette::kBox;
   board.lines.push_back(bar);
-  write(board, left == 0 ? "ready" : std::to_string(left), x + 0.08f, y + 0.74f, 0.18f,
-        palette::kPale);
+  if (left > 0) write(board, std::to_string(left), x + 0.08f, y + 0.76f, 0.18f, palette::kPale);
 }
 
 /// Draws the ingredients in a pot, with a ring once they cook, in one colour once they are done.
@@ -68,7 +96,7 @@ inline void put_pot(ge::Board& board, const Params& p, int column, int row, cons
   }
   if (!is_soup(pot.item)) return;
   board.put(column, row, Piece::kRing, 0.27f, ready ? palette::kRamp : palette::kRed);
-  put_timer(board, column, row, pot.left, p.time[recipe_of(pot.item)]);
+  put_timer(board, p, column, row, pot.left, p.time[recipe_of(pot.item)]);
 }
 
 /// A face from above: two eyes on the side to which the chef looks, and the number behind them.
@@ -78,45 +106,29 @@ inline void put_chef(ge::Board& board, const Params& p, int number, const Chef& 
   const float ahead_x = kX[facing], ahead_y = kY[facing];
   const float around = 6.2831853f * float(number) / float(p.player_count);
   board.put(column, row, Piece::kDisc, 0.38f, palette::of_heading(4.2f + around));
+  const float x = board.low[0] + float(column) + 0.5f, y = board.high[1] - float(row) - 0.5f;
   const auto dot = [&](float ahead, float left, float radius, Rgb colour) {
-    Piece& piece = board.put(column, row, Piece::kDisc, radius, colour);
-    piece.x += ahead * ahead_x - left * ahead_y, piece.y += ahead * ahead_y + left * ahead_x;
+    put_dot(board, p, x + ahead * ahead_x - left * ahead_y, y + ahead * ahead_y + left * ahead_x,
+            radius, colour);
   };
   for (const float left : {-0.2f, 0.2f})
     dot(0.15f, left, 0.11f, palette::kPale), dot(0.2f, left, 0.055f, palette::kDark);
   if (viewed) board.put(column, row, Piece::kRing, 0.3f, palette::kDark);
   put_item(board, column, row, chef.held, 0.3f * ahead_x, 0.3f * ahead_y);
-  write(board, std::to_string(number), board.low[0] + float(column) + 0.5f - 0.2f * ahead_x,
-        board.high[1] - float(row) - 0.59f - 0.2f * ahead_y, 0.18f, palette::kPale,
-        ge::Caption::kMiddle);
+  write(board, std::to_string(number), x - 0.2f * ahead_x, y - 0.09f - 0.2f * ahead_y, 0.18f,
+        palette::kPale, ge::Caption::kMiddle);
 }
 
 // ---- over the kitchen: the score, and the orders side by side
 
-inline constexpr float kScoreHeight = 0.6f, kOrderHeight = 0.5f, kOrderWidth = 1.25f;
-
-inline int orders_in_line(const Params& p) {
-  return max(1, int((float(p.width) - 0.1f) / kOrderWidth));
-}
-/// Height of what is over the kitchen. Recipes whose value is 0 count, so that all worlds have the
-/// same.
-inline float head_height(const Params& p) {
-  int orders = 0;
-  for (int recipe = 1; recipe < kRecipes; ++recipe) orders += int(p.ordered >> recipe & 1u);
-  const int lines = (orders + orders_in_line(p) - 1) / orders_in_line(p);
-  return kScoreHeight + kOrderHeight * float(lines);
-}
-
 /// The ingredients of a recipe, and what a soup of them pays.
-inline void put_order(ge::Board& board, float x, float y, int recipe, int value) {
+inline void put_order(ge::Board& board, const Params& p, float x, float y, int recipe, int value) {
   Plate& plate = board.plates.emplace_back();
   plate.low[0] = x, plate.low[1] = y + 0.06f;
   plate.high[0] = x + kOrderWidth - 0.1f, plate.high[1] = y + kOrderHeight - 0.04f;
-  for (int k = 0; k < ingredients_of(recipe); ++k) {
-    Piece& piece = board.pieces.emplace_back();
-    piece.x = x + 0.15f + 0.2f * float(k), piece.y = y + 0.5f * kOrderHeight, piece.radius = 0.09f;
-    piece.colour = k < recipe >> 2 ? kOnionColour : kTomatoColour;
-  }
+  for (int k = 0; k < ingredients_of(recipe); ++k)
+    put_dot(board, p, x + 0.15f + 0.2f * float(k), y + 0.5f * kOrderHeight, 0.09f,
+            k < recipe >> 2 ? kOnionColour : kTomatoColour);
   write(board, std::to_string(value), x + kOrderWidth - 0.17f, y + 0.16f, 0.2f, palette::kDark,
         ge::Caption::kRight);
 }
@@ -143,7 +155,7 @@ struct Picture {
       const int value = value_of(w.varied(), p, recipe);
       if (value == 0) continue;
       const int line = shown / orders_in_line(p), place = shown % orders_in_line(p);
-      put_order(board, 0.1f + kOrderWidth * float(place),
+      put_order(board, p, 0.1f + kOrderWidth * float(place),
                 top - kScoreHeight - kOrderHeight * float(line + 1), recipe, value);
       ++shown;
     }
