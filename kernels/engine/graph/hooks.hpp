@@ -51,7 +51,8 @@ struct Hooks {
   /// The name of an agent; without it player_0, player_1, ...
   Hook<std::string(const Params& params, int agent)> agent_name = {};
   /// The name of an action, and the key that a person presses for it. The categories of an action
-  /// of several words are counted through, word by word.
+  /// of several words are counted through, word by word. A word that is a number has three places
+  /// instead: its lowest value, the one nearest to 0, and its highest.
   Hook<std::string(const Params& params, int action)> action_name = {};
   Hook<std::string(const Params& params, int action)> action_key = {};
   /// Ways of naming what is seen and done by which the game is the same (the colours of cards): all
@@ -62,7 +63,8 @@ struct Hooks {
   /// One world as a scene to draw (pictures/scene.hpp). Grids get text and scene without hooks
   /// (simulator/sketch.hpp).
   Hook<Scene(const W& w)> scene = {};
-  /// The same as agent `viewer` knows it, where worlds have secrets: view "agent:<viewer>".
+  /// The same for agent `viewer`, as it knows worlds with secrets, or with a ring around it on a
+  /// board: views "agent:<viewer>" and "top:<viewer>".
   Hook<Scene(const W& w, int viewer)> scene_for = {};
 };
 
