@@ -120,7 +120,7 @@ def view_of(
     if observes and wanted in (None, EYES):
         return ObservedView(env)
     is_simple = isinstance(env.simulator.single_action_space, Discrete)
-    if wanted is None and ((pace != TIME and is_simple) or not env.simulator.instance["scene"]):
+    if wanted is None and pace != TIME and (is_simple or not env.simulator.instance["scene"]):
         return None
     return DrawnView(env, agent, wanted)
 

@@ -23,6 +23,7 @@ _TOKEN = re.compile(r"\x1b\[([?0-9;]*)([A-Za-z])|(.)", re.DOTALL)
 _CUBE = [0, 95, 135, 175, 215, 255]
 BLOCK = "\u2580"
 _BLACK = (0, 0, 0)
+_OF_TEXTS = {1, 7, *range(30, 38), *range(40, 48), *range(90, 98), *range(100, 108)}  # not kept
 _SECONDS = 60.0  # after which a program that says nothing more has failed
 Cell = tuple[str, tuple[int, int, int], tuple[int, int, int]]  # character, ink, paper
 
@@ -87,6 +88,8 @@ class Shown:
             kind = codes.pop(0)
             if kind == 0:
                 self._ink = self._paper = _BLACK
+                continue
+            if kind in _OF_TEXTS:
                 continue
             assert kind in (38, 48), kind
             form = codes.pop(0)

@@ -62,6 +62,14 @@ def test_a_narrow_terminal_has_keys_by_head(play: Play) -> None:
     player.end()
 
 
+def test_a_tiny_terminal_has_a_picture(play: Play) -> None:
+    player = play("--pace", "keys", name="TagContinuous-v0", lines=4, columns=12)
+    player.wait_for("runner_0")
+    assert player.screen.pixels().shape == (2, 2, 3)
+    player.type("q")
+    assert player.end().status == 0
+
+
 def test_the_world_moves_by_itself_and_pauses(play: Play) -> None:
     player = play("--agent", "3", name="TagContinuous-v0")
     player.wait_for("steps 3 ")
@@ -155,6 +163,7 @@ def test_eyes_of_an_agent_can_be_drawn(play: Play) -> None:
             "what agents of HideSeek-v0 observe here is not a pict",
         ),
         ("HideSeek-v0", ("--view", "below"), "view must be 'perspective', 'top', 'both'"),
+        ("Hanabi-v0", ("--pace", "time"), "the actions of Hanabi-v0 have no keys to play by"),
         ("Hanabi-v0", ("--view", "top"), "the actions of Hanabi-v0 have no keys to play by"),
         (
             "HideSeek-v0",

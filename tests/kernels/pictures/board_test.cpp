@@ -151,6 +151,16 @@ GE_TEST(points_are_drawn_large_enough_to_be_seen_and_crowds_smaller) {
   CHECK(crowd > 4096 * 2 && crowd < 4096 * 10);
 }
 
+GE_TEST(few_pieces_stay_strong_in_a_picture_of_a_terminals_size) {
+  constexpr int kFew = 38;  // rows and columns
+  const Scene scene = board({piece(Piece::kDisc, kRed, 0.4f, 0.6f, 0)});
+  std::vector<uint8_t> bytes(size_t{kFew * kFew * 3});
+  draw(scene, {kFew, kFew, "", 3}, bytes.data());
+  int strong = 0;
+  for (size_t k = 0; k < bytes.size(); k += 3) strong += bytes[k] > bytes[k + 1] + 60;
+  CHECK(strong >= 4);
+}
+
 GE_TEST(grids_have_lines_unless_they_would_be_grey) {
   Scene scene = board({});
   scene.board->cell = 0.25f;
