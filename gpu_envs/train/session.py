@@ -191,8 +191,8 @@ class Session:
         config, trainer = self.config, self.trainer
         begin, saved = time.perf_counter() - self.seconds, time.perf_counter()
         is_last = trainer.steps >= config.total_steps
-        if self.is_new:  # every curve begins with untrained play
-            results = self._evaluate_first()
+        if self.is_new:  # every curve begins with play before the first update
+            results = self._evaluate(is_last=True) if is_last else self._evaluate_first()
             is_last |= self.score >= self.goal
             self.seconds = time.perf_counter() - begin
             self._tell(results)
@@ -234,7 +234,7 @@ class Session:
         return [learner.policy for learner in self.trainer.learners]
 
     def _evaluate_first(self) -> dict[str, float]:
-        """Evaluate untrained policies; a few episodes are too few to end a run or be its best."""
+        """Evaluate before the first update; too few episodes cannot end a run or be its best."""
         trials = self.trials
         found = trials.first(self._policies())
         if trials.played == trials.episodes:
@@ -244,7 +244,9 @@ class Session:
         part = f"their part of --evaluation-share {self.config.evaluation_share:g}"
         if not trials.is_by_share:
             part = f"half of --time-limit {self.config.time_limit:g}"
-        self._say(f"of untrained play {who}: all {trials.episodes} would take more than {part}")
+        self._say(
+            f"before the first update {who}: all {trials.episodes} would take more than {part}"
+        )
         return found
 
     def _evaluate(self, *, is_last: bool) -> dict[str, float]:

@@ -64,7 +64,7 @@ def test_a_short_run_measures_little_of_untrained_play(
     assert rows[-1]["steps"] == STEP * 171  # 8 s before, 20 after, one update's kept back
     assert all(row["time/evaluation"] <= 20 for row in rows[:-1])
     out = capsys.readouterr().out
-    assert "of untrained play 8 episodes are measured: all 20 would take more than" in out
+    assert "before the first update 8 episodes are measured: all 20 would take more than" in out
     assert "evaluation 4%, last evaluation 10%" in out
     assert "mean return of 20 evaluation episodes: best" in out
 
@@ -82,7 +82,7 @@ def test_episodes_that_take_too_long_are_left_out(
     rows = train(tmp_path, "--time-limit", "60", "--evaluation-episodes", "48")
     assert counts(rows) == [8]  # at the end: all would take half of the limit
     assert rows[0]["steps"] == 0 and rows[0]["seconds"] < 3.1 and rows[-1]["seconds"] <= 62
-    assert "of untrained play nothing is measured" in capsys.readouterr().out
+    assert "before the first update nothing is measured" in capsys.readouterr().out
     assert checkpoint.load(tmp_path / "best.ckpt")["steps"] == rows[-1]["steps"]
 
 
