@@ -20,8 +20,10 @@ TESTS = {
     "cpp": "test_fragments_compile",
     "sh": "test_commands_run",
 }
-# Pages whose blocks a test of their own runs, as their steps build on each other.
+# Pages whose blocks a test of their own runs: one that starts each block, or each step, afresh.
 ELSEWHERE = {
+    ("docs/cookbook.md", "python"): "tests/test_cookbook.py",
+    ("docs/cookbook.md", "sh"): "tests/test_cookbook.py",
     ("docs/first_environment.md", "cpp"): "tests/test_first_environment.py",
     ("docs/first_environment.md", "python"): "tests/test_first_environment.py",
     ("docs/first_environment.md", "sh"): "tests/test_first_environment.py",
