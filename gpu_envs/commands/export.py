@@ -38,6 +38,7 @@ _NETWORK = (
     *("encoder", "hidden", "activation", "memory", "memory_norm", "share", "blind"),
     *("normalize_observations", "critic_state", "policies", "learn", "roles"),
 )
+_REACHED = ("score", "steps", "seconds")
 # Statistics of training, which no decision needs.
 _OF_TRAINING = ("moments",)
 
@@ -152,18 +153,19 @@ def _of_policy(decision: Decision, simulator: Simulator, kind: int, agents: Sequ
 def _of_run(tree: Mapping[str, Any], simulator: Simulator, source: Path) -> dict[str, Any]:
     """Return what holds for all policies of a file."""
     config = tree["config"]
+    games = suites.games_of(config["env"]) if suites.is_suite(config["env"]) else [simulator.name]
     return {
         "format": FORMAT,
         "version": VERSION,
         "package": package_version(),
-        "environment": f"{registration.NAMESPACE}/{simulator.name}",
+        "environments": [f"{registration.NAMESPACE}/{game}" for game in games],
         "parameters": {**config["parameters"], **config["evaluation_parameters"]},
         "all_parameters": dict(simulator.parameters),
         "acts": "sampled" if config.get("sampled_evaluation") else "greedy",
         "trained": {
             "file": source.name,
             **{name: config[name] for name in ("parameters", "varying", "seed") if name in config},
-            **{name: tree[name] for name in ("score", "steps", "seconds") if name in tree},
+            **{name: tree[name] for name in _REACHED if math.isfinite(tree.get(name, math.nan))},
         },
         "network": {name: config[name] for name in _NETWORK if name in config},
     }
@@ -196,16 +198,17 @@ def write(source: Path, form: str, out: Path) -> list[Path]:
             policy = team.policies[number]
             assert isinstance(policy, Policy)  # of a file
             decision = Decision(policy, kind, simulator).eval()
-            stem = env_id if len(team.policies) == 1 else f"{env_id}.{name}"
+            stem = config["env"] if len(team.policies) == 1 else f"{config['env']}.{name}"
             names = [simulator.agent_names[agent] for agent in agents]
             of_one = _of_policy(decision, simulator, kind.number, names)
             out.mkdir(parents=True, exist_ok=True)
             files.append(out / f"{stem}{suffix}")
             writer(decision, files[-1], {**facts, "policies": {name: of_one}})
             parts[name] = {"file": files[-1].name, **of_one}
-    listed = out / f"{env_id}.json"
+    listed = out / f"{config['env']}{suffix}.json"
+    text = json.dumps({**facts, "policies": parts}, indent=2, allow_nan=False)
     with replacing(listed) as file:
-        file.write(json.dumps({**facts, "policies": parts}, indent=2).encode() + b"\n")
+        file.write(text.encode() + b"\n")
     return [listed, *files]
 
 
@@ -242,7 +245,7 @@ def _source(what: str) -> Path:
         if missing := "" if path.is_file() else policy_files.missing_file(path):
             raise ValueError(missing)
         return path
-    found = policy_files.file_of(what, policy_files.TRAINED)
+    found = policy_files.file_of(what, policy_files.TRAINED, "export")
     assert found is not None  # else it is refused
     return found
 

@@ -43,7 +43,14 @@ def fetched(policy: str, env_id: str = "") -> Path:
         found = _fetched(policy, repository, file, wanted["at"])
         if found is not None:
             return found
-    raise ValueError(f"{policy}: the repository has no {' or '.join(files)}")
+    where = "the repository has no"
+    if _constants().HF_HUB_OFFLINE:
+        where = "HF_HUB_OFFLINE is set, and what was downloaded before has no"
+    raise ValueError(f"{policy}: {where} {' or '.join(files)}")
+
+
+def _constants() -> Any:
+    return importlib.import_module("huggingface_hub.constants")
 
 
 def _fetched(policy: str, repository: str, file: str, revision: str | None) -> Path | None:
@@ -51,13 +58,12 @@ def _fetched(policy: str, repository: str, file: str, revision: str | None) -> P
     try:
         library: Any = importlib.import_module("huggingface_hub")
         problems: Any = importlib.import_module("huggingface_hub.errors")
-        constants: Any = importlib.import_module("huggingface_hub.constants")
     except ModuleNotFoundError as problem:
         raise ValueError(extras.needs(policy, "huggingface-hub", "hub")) from problem
     try:
         return Path(library.hf_hub_download(repository, file, revision=revision))
     except problems.LocalEntryNotFoundError as problem:
-        if constants.HF_HUB_OFFLINE:
+        if _constants().HF_HUB_OFFLINE:
             return None
         raise ValueError(f"{policy}: the Hub cannot be reached ({_line(problem)})") from problem
     except problems.EntryNotFoundError:

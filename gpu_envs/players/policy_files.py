@@ -72,8 +72,10 @@ def file_of(env_id: str, policy: str, option: str = _OPTION) -> Path | None:
 
 def is_file(word: str) -> bool:
     """Whether a word that may be an ID is a file."""
-    is_path = "." in word or "/" in word.removeprefix(f"{registration.NAMESPACE}/")
-    return is_path or hub.is_one(word) or Path(word).exists()
+    name = word.removeprefix(f"{registration.NAMESPACE}/")
+    if name in registration.environments():  # also where a folder has its name
+        return False
+    return "." in word or "/" in name or hub.is_one(word) or Path(word).exists()
 
 
 def path_of(policy: str, env_id: str = "") -> Path:

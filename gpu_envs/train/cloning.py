@@ -139,10 +139,16 @@ def clone(trainer: Trainer, data: DataSet, say: Callable[[str], None]) -> None:
             if name is not None:
                 is_held_out = game.number % _HELD_OUT == _HELD_OUT - 1
                 lessons[name].add(track, is_held_out=is_held_out)
-    for name, one in lessons.items():
-        rows = sum(int(piece.weight.sum()) for piece in one.learned)
+    choices = {
+        name: sum(int(piece.weight.sum()) for piece in one.learned) for name, one in lessons.items()
+    }
+    for name, rows in choices.items():
         if not rows:
-            raise ValueError(f"the data set {data.name!r} has no choices of {name} to imitate")
+            raise ValueError(
+                f"--clone: {data.name!r} has no choices of {name}; --learn ROLE trains one role"
+            )
+    for name, one in lessons.items():
+        rows = choices[name]
         one.gather()
         say(f"cloning {name}: {rows:,} choices of {data.name}")
         _learn(one, config.clone_epochs, config.seed, say)

@@ -84,6 +84,11 @@ class Session:
                 own = [player for player in team.policies if isinstance(player, Policy)]
                 self.trainer.take_over(own)
             if config.clone:
+                if self.ranks.count > 1:
+                    raise ValueError(
+                        "--clone is for one process: clone with --total-steps 0, then --init its "
+                        "best.ckpt"
+                    )
                 cloning.clone(self.trainer, DataSet(config.clone), self._say)
             self.trainer.start()
         self.report: Report | None = None

@@ -25,7 +25,12 @@ from gpu_envs.train import evaluate, varying
 from gpu_envs.train.worlds import Worlds
 
 MOST_STEPS = 100_000  # of a game whose environment has no limit: more than one has that ends
-_TOO_LARGE = "a game has not ended after {:,} steps: choose a limit with --max-episode-steps"
+MOST_BYTES = 1 << 32  # of the games of a batch
+_TOO_LONG = "a game has not ended after {:,} steps: choose a limit with --max-episode-steps"
+_TOO_LARGE = (
+    "{} games at once take more than {:,} MB after {:,} steps: lower --num-envs, or choose a limit "
+    "with --max-episode-steps"
+)
 Array = np.ndarray[Any, Any]
 
 
@@ -149,7 +154,9 @@ class Played:
         steps = 0
         while not gone.all():
             if steps == MOST_STEPS:
-                raise ValueError(_TOO_LARGE.format(MOST_STEPS))
+                raise ValueError(_TOO_LONG.format(MOST_STEPS))
+            if sum(one.size for one in kept.values()) > MOST_BYTES:
+                raise ValueError(_TOO_LARGE.format(worlds, MOST_BYTES >> 20, steps))
             actions = choose(obs, infos.get("action_mask"))
             over = gone.all(1)
             obs, _, _, _, infos = env.step(actions, worlds=~over if over.any() else None)
@@ -193,6 +200,7 @@ class _Kept:
 
     def __init__(self, role: Role, names: Sequence[str]) -> None:
         self.role, self.names = role, names  # of parameters that may vary
+        self.size = 0  # bytes
         self.seen: dict[str, list[Array]] = {}  # from the reset on
         self.done: dict[str, list[Array]] = {}  # from the first step on
 
@@ -212,7 +220,7 @@ class _Kept:
                 if name in varies:
                     values = part.parameters[:, k, None]
                     rows[f"parameters/{name}"] = values.expand(-1, self.role.count)
-        _append(self.seen, rows)
+        self._append(self.seen, rows)
         if done is None:
             return
         rows = {"actions": done, "rewards": part.reward}
@@ -220,7 +228,13 @@ class _Kept:
         if part.reward_parts is not None and self.role.reward_fields:
             parts = parts_by_name(part.reward_parts, self.role.reward_fields)
             rows |= {f"reward_parts/{name}": array for name, array in parts.items()}
-        _append(self.done, rows)
+        self._append(self.done, rows)
+
+    def _append(self, kept: dict[str, list[Array]], rows: Mapping[str, Any]) -> None:
+        for name, tensor in rows.items():
+            array = _array(tensor)
+            kept.setdefault(name, []).append(array)
+            self.size += array.nbytes
 
     def stacked(self) -> dict[str, Array]:
         """Return all, shaped (worlds, agents, steps, ...); the steps are forgotten."""
@@ -232,11 +246,6 @@ class _Kept:
         kind = self.role.action_space.dtype
         found["actions"] = found["actions"].astype(kind, copy=False)
         return found
-
-
-def _append(kept: dict[str, list[Array]], rows: Mapping[str, Any]) -> None:
-    for name, array in rows.items():
-        kept.setdefault(name, []).append(_array(array))
 
 
 def _track(stacked: Mapping[str, Array], world: int, agent: int, length: int) -> Track:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping
@@ -42,10 +43,10 @@ def place(name: str) -> Path:
     minari = library()
     try:
         minari.dataset.minari_dataset.parse_dataset_id(name)
-    except ValueError as problem:
+    except (TypeError, ValueError) as problem:  # without a number it asks int() for one
         raise ValueError(
-            "a data set is named FOLDER/NAME-vNUMBER or NAME-vNUMBER, of letters, digits, '-' and "
-            f"'_', such as overcooked/trained-v0, got {name!r}"
+            "a data set is named NAME-vNUMBER or FOLDER/NAME-vNUMBER, of letters, digits, '-' and "
+            f"'_', a folder of at least two, such as overcooked/trained-v0, got {name!r}"
         ) from problem
     root = importlib.import_module("minari.storage.datasets_root_dir")
     return Path(root.get_dataset_path(name))
@@ -56,6 +57,8 @@ def place(name: str) -> Path:
 
 class Writer:
     """Writes the games of one data set; nothing is left of one that fails.
+
+    It is written under a name of its own, and renamed at the end.
 
     Args:
         name: Of the data set.
@@ -82,11 +85,9 @@ class Writer:
         self.told = {"env": spec, "algorithm_name": algorithm, "description": description}
         self.is_together = facts["agents"] == TOGETHER
         self.folder = place(name)
-        if self.folder.exists():
-            raise ValueError(
-                f"the data set {name!r} exists: choose another name, or delete it with "
-                f"`minari delete {name}`"
-            )
+        base, _, version = name.rpartition("-v")
+        self._partial = f"{base}-partial-{os.getpid()}-v{version}"
+        self._refuse_existing()
         self.episodes = self.steps = 0
         self._storage: Any = None
         self._waiting: list[tuple[Any, dict[str, Any]]] = []  # buffers, and their own metadata
@@ -98,10 +99,29 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
-        if kind is None:
-            self._flush()
-        else:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            if kind is None:
+                self._flush()
+                self._finish()
+        finally:
+            shutil.rmtree(place(self._partial), ignore_errors=True)
+
+    def _finish(self) -> None:
+        """Give the data set its name."""
+        if self._storage is None:
+            raise ValueError(f"no game of {self.name!r} has an agent")
+        file = Path(self._storage.data_path) / "metadata.json"  # Minari itself changes no name
+        told = json.loads(file.read_text(encoding="utf-8"))
+        file.write_text(json.dumps({**told, "dataset_id": self.name}), encoding="utf-8")
+        self._refuse_existing()
+        place(self._partial).rename(self.folder)
+
+    def _refuse_existing(self) -> None:
+        if self.folder.exists():
+            raise ValueError(
+                f"the data set {self.name!r} exists: choose another name, or delete it with "
+                f"`minari delete {self.name}`"
+            )
 
     def add(self, game: Game) -> None:
         """Add a game: an episode for each of its agents, or one of all."""
@@ -148,7 +168,7 @@ class Writer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on facts of an author, whom we do not know
             made = library().create_dataset_from_buffers(
-                self.name,
+                self._partial,
                 buffers,
                 observation_space=observations,
                 action_space=actions,
@@ -208,16 +228,14 @@ class DataSet:
         try:
             self.minari: Any = minari.load_dataset(name)
             metadata = self.minari.storage.metadata
-            self.facts: dict[str, Any] = json.loads(metadata.get(FACTS, "null")) or {}
+            found = json.loads(metadata.get(FACTS, "null"))
         except Exception as problem:  # of JSON, of HDF5, of spaces: a damaged one
             raise _damaged(name, problem) from problem
-        if not self.facts:
-            raise ValueError(f"the data set {name!r} was not recorded by gpu_envs")
-        if self.facts.get("version") != VERSION:
+        if found is None:
             raise ValueError(
-                f"the data set {name!r} has version {self.facts.get('version')!r}, recorded by "
-                f"gpu_envs {self.facts.get('package')}; this one reads version {VERSION}"
+                f"the data set {name!r} was not recorded by gpu_envs, or was made of others"
             )
+        self.facts = _checked_facts(name, found)
         self.name = name
         self.is_together = self.facts["agents"] == TOGETHER
 
@@ -231,7 +249,7 @@ class DataSet:
             )
             for own, episode in pairs:
                 number = int(own["game"])
-                if game is not None and number != game.number:
+                if game is not None and (number, int(own["seed"])) != (game.number, game.seed):
                     yield game
                     game = None
                 game = game or Game(number, int(own["seed"]), {})
@@ -240,6 +258,31 @@ class DataSet:
             raise _damaged(self.name, problem) from problem
         if game is not None:
             yield game
+
+
+def _checked_facts(name: str, found: Any) -> dict[str, Any]:
+    """Refuse facts of another version, and those that lack something."""
+    version = found.get("version") if isinstance(found, dict) else None
+    if isinstance(version, int) and version != VERSION:
+        raise ValueError(
+            f"the data set {name!r} has version {version}, recorded by gpu_envs "
+            f"{found.get('package')}; this one reads version {VERSION}"
+        )
+    wanted: dict[str, type] = {
+        "environment": str,
+        "parameters": dict,
+        "varying": dict,
+        "agents": str,
+        "role": str,
+    }
+    wanted |= {"version": int, "games": int}
+    for key, kind in wanted.items():
+        if not isinstance(found, dict) or not isinstance(found.get(key), kind):
+            raise _damaged(name, KeyError(f"{FACTS}: {key}"))
+    if found["agents"] not in (EACH, TOGETHER):
+        raise _damaged(name, KeyError(f"{FACTS}: agents"))
+    limit = found.get("max_episode_steps")
+    return {**found, "max_episode_steps": limit if isinstance(limit, int) else None}
 
 
 def _tracks(

@@ -32,7 +32,7 @@ from gpu_envs.train.worlds import Worlds
 _MOST_WORLDS = 512
 _BATCH = 1 << 28  # bytes of the games of a batch, about
 _MOST_TOGETHER = 1000  # agents of a game
-_USUAL_STEPS = 200  # of a game without a limit
+_USUAL_STEPS = 1000  # of a game without a limit
 _SEEDS = 2**63  # HDF5 keeps a seed as a signed number
 _SAMPLED, _GREEDY = "sampled", "greedy"
 
@@ -93,6 +93,8 @@ def _team(env: Worlds, policy: str, path: Path | None) -> Team:
 def _acts(chosen: argparse.Namespace, path: Path | None) -> str:
     """Return how actions are chosen."""
     if path is None:  # of a scripted player as it likes; others have no likeliest action
+        if chosen.acts:
+            raise ValueError(f"--{chosen.acts} is for policies of files, not for {chosen.policy}")
         return _GREEDY if chosen.policy == scripted.SCRIPTED else _SAMPLED
     if chosen.acts:
         return str(chosen.acts)
@@ -106,7 +108,8 @@ def _facts(chosen: argparse.Namespace, own: Mapping[str, Any], path: Path | None
     limit = given.pop("max_episode_steps", None)
     numbers, texts = varying.split({**policy_files.parameters_of(path, chosen.id), **given})
     limit = numbers.pop("max_episode_steps", None) if limit is None else limit
-    policy = chosen.policy if path is None or chosen.policy in policy_files.WORDS else path.name
+    is_path = path is not None and Path(chosen.policy) == path
+    policy = Path(chosen.policy).name if is_path else chosen.policy
     return {
         "version": minari_files.VERSION,
         "package": package_version(),
@@ -228,7 +231,7 @@ def record(chosen: argparse.Namespace, own: Mapping[str, Any]) -> str:
         f"mean return of a game{many}: {total / chosen.episodes:g}",
         str(writer.folder),
     ]
-    return "\n".join([*lines, *([_checked(chosen.out)] if chosen.check else [])])
+    return "\n".join(lines)
 
 
 def _checked(name: str) -> str:
@@ -247,13 +250,17 @@ def _checked(name: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
+    stopped = "nothing was kept"
     try:
         chosen, own = flags.for_environment(sys.argv[1:] if argv is None else argv, _parser)
-        print(record(chosen, own))
+        print(record(chosen, own), flush=True)
+        stopped = "the data set is kept, and was not played again to the end"
+        if chosen.check:
+            print(_checked(chosen.out))
     except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("error: stopped; nothing was kept", file=sys.stderr)
+        print(f"error: stopped; {stopped}", file=sys.stderr)
         return 130
     return 0

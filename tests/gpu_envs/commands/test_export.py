@@ -27,6 +27,7 @@ import torch
 import gpu_envs
 from gpu_envs.__main__ import main
 from gpu_envs.commands import export
+from gpu_envs.known import suites
 from gpu_envs.players import policy_files
 from gpu_envs.policies import agent_kinds, saved, teams
 from gpu_envs.policies.distributions import Categorical
@@ -316,8 +317,43 @@ def test_the_json_says_what_a_player_needs(tmp_path: Path) -> None:
         assert list(results.obs.shape[-1:]) == observation["shape"][1:]
         assert results.obs.dtype.name == observation["type"]
         assert sum(field["choices"] for field in policy["action"]) == 22
-    assert facts["environment"] == "gpu_envs/TagContinuous-v0"
+    assert facts["environments"] == ["gpu_envs/TagContinuous-v0"]
     assert facts["trained"]["steps"] > 0 and facts["acts"] in ("greedy", "sampled")
+
+
+def test_forms_and_runs_without_a_score_are_plain_json(tmp_path: Path) -> None:
+    tree = saved.read(policy_files.folder() / "CartPole-v0.ckpt")
+    saved.checkpoint.save(tmp_path / "best.ckpt", {**tree, "score": float("nan")})
+    for form in ("safetensors", "torch"):
+        listed, file = export.write(tmp_path / "best.ckpt", form, tmp_path)
+        told = json.loads(listed.read_text(), parse_constant=pytest.fail)
+        assert told["policies"]["all"]["file"] == file.name and "score" not in told["trained"]
+    assert len(list(tmp_path.glob("*.json"))) == 2
+
+
+def test_a_policy_of_a_suite_names_all_of_its_games(tmp_path: Path) -> None:
+    tree = saved.read(policy_files.folder() / "Collect-v0.ckpt")
+    games = suites.games_of("megaverse8")
+    tree["config"] |= {
+        "env": "megaverse8",
+        "parameters": {"resolution": "18x32", "channels": "last"},
+    }
+    tree["config"]["evaluation_parameters"] = {}
+    tree["outlook"]["environment"] = "megaverse8"
+    saved.checkpoint.save(tmp_path / "best.ckpt", tree)
+    listed, file = export.write(tmp_path / "best.ckpt", "safetensors", tmp_path)
+    assert file.name == "megaverse8.safetensors"
+    told = json.loads(listed.read_text())
+    assert told["environments"] == [f"gpu_envs/{game}" for game in games]
+
+
+def test_an_id_is_meant_where_a_folder_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "CartPole-v0").mkdir()
+    assert main(["export", "CartPole-v0", "--to", "safetensors"]) == 0
+    assert (tmp_path / "CartPole-v0.safetensors").exists()
 
 
 # ---- the page

@@ -74,7 +74,7 @@ def test_a_policy_of_the_hub_plays(words: tuple[str, ...], capsys: Any) -> None:
     ("policy", "says"),
     [
         ("hf:one/pickled", "is not a checkpoint of gpu_envs"),
-        ("hf:one/models", "has no CartPole-v0.ckpt or best.ckpt"),
+        ("hf:one/models", "downloaded before has no CartPole-v0.ckpt or best.ckpt"),
         ("hf:one/pole/gone.ckpt", "has no gone.ckpt"),
         ("hf:nobody/nothing", "hf:nobody/nothing"),
         ("hf:one/pole@v3", "hf:one/pole@v3"),

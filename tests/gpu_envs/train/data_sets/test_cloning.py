@@ -156,6 +156,15 @@ def test_a_kitchen_of_another_size_is_refused(tmp_path: Path, capsys: Any) -> No
     assert "has observations Box" in error and error.count("\n") == 1, error
 
 
+def test_a_role_without_games_is_named_before_anything_is_learned(
+    tmp_path: Path, capsys: Any
+) -> None:
+    record("HideSeek-v0", "--role", "hider", "--episodes", "1", "--max-episode-steps", "10")
+    assert train(tmp_path, "HideSeek-v0") == 2
+    error = capsys.readouterr()
+    assert "no choices of seeker; --learn ROLE" in error.err and "pass 1" not in error.out
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_kitchen_is_run_by_imitation(seed: int, tmp_path: Path, capsys: Any) -> None:

@@ -213,6 +213,56 @@ def test_what_fails_leaves_nothing(datasets: Path, monkeypatch: pytest.MonkeyPat
     assert count == 3 and not (datasets / NAME).exists()
 
 
+def test_what_fails_at_the_end_leaves_nothing(
+    datasets: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(minari_files.Writer, "_flush", full)
+    assert main(["record", "CartPole-v0", "--episodes", "5", "--out", NAME]) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert not list(datasets.glob("some/*games*"))
+
+
+def test_a_name_that_somebody_took_meanwhile_is_left_alone(
+    datasets: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    own = minari_files.Writer._flush
+
+    def late(self: Any) -> None:
+        own(self)
+        (datasets / NAME).mkdir(parents=True, exist_ok=True)
+        (datasets / NAME / "theirs").write_text("data")
+
+    monkeypatch.setattr(minari_files.Writer, "_flush", late)
+    assert main(["record", "CartPole-v0", "--episodes", "5", "--out", NAME]) == 2
+    assert "exists" in capsys.readouterr().err
+    assert [path.name for path in datasets.glob("some/*games*/*")] == ["theirs"]
+
+
+def test_games_that_never_end_are_refused_before_memory_is_full(
+    monkeypatch: pytest.MonkeyPatch, datasets: Path, capsys: Any
+) -> None:
+    monkeypatch.setattr(games, "MOST_BYTES", 1 << 20)
+    words = ("--policy", "trained", "--episodes", "64", "--max-episode-steps", "0")
+    assert main(["record", "CartPole-v0", *words, "--out", NAME]) == 2
+    assert "take more than 1 MB" in capsys.readouterr().err
+    assert not (datasets / NAME).exists()
+
+
+def test_stopping_a_check_keeps_the_data_set(
+    datasets: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def stop(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(replay, "again", stop)
+    assert main(["record", "CartPole-v0", "--episodes", "2", "--out", NAME, "--check"]) == 130
+    assert "is kept" in capsys.readouterr().err
+    assert (datasets / NAME).exists()
+
+
 # ---- the page
 
 
@@ -242,6 +292,9 @@ def test_examples_of_the_page_work(capsys: Any) -> None:
         (["CartPole-v0", "--out", "some games"], "a data set is named"),
         (["CartPole-v0", "--out", "../games-v0"], "a data set is named"),
         (["CartPole-v0", "--out", ""], "a data set is named"),
+        (["CartPole-v0", "--out", "games"], "a data set is named"),
+        (["CartPole-v0", "--out", "x/games-v0"], "a folder of at least two"),
+        (["CartPole-v0", "--out", NAME, "--greedy"], "--greedy is for policies of files"),
         (["CartPole-v0", "--out", "old-v0"], "exists"),
         (["CartPole-v9", "--out", NAME], "unknown environment"),
         (["CartPole-v0", "--out", NAME, "--episodes", "0"], "--episodes"),
@@ -293,13 +346,16 @@ def damaged(datasets: Path, how: str) -> None:
         main_file.write_bytes(b"noise" * 99)
     elif how == "gone":
         main_file.unlink()
-    elif how == "facts cut":
+    elif how == "metadata cut":
         facts.write_text(facts.read_text()[:40])
     elif how == "foreign":
         del told["gpu_envs"]
         facts.write_text(json.dumps(told))
     elif how == "newer":
         told["gpu_envs"] = json.dumps({**json.loads(told["gpu_envs"]), "version": 99})
+        facts.write_text(json.dumps(told))
+    elif how.startswith("facts "):
+        told["gpu_envs"] = how.removeprefix("facts ")
         facts.write_text(json.dumps(told))
     elif how == "shorter":
         import h5py
@@ -317,7 +373,12 @@ def damaged(datasets: Path, how: str) -> None:
         ("cut", "damaged"),
         ("noise", "damaged"),
         ("gone", "damaged"),
-        ("facts cut", "damaged"),
+        ("metadata cut", "damaged"),
+        ("facts [1]", "damaged"),
+        ("facts 3", "damaged"),
+        ('facts {"version": 1}', "damaged"),
+        ('facts {"version": "1", "agents": "all"}', "damaged"),
+        ("facts {", "damaged"),
         ("shorter", "damaged"),
         ("foreign", "not recorded by gpu_envs"),
         ("newer", "version 99"),
