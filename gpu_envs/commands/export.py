@@ -227,6 +227,7 @@ def _parser() -> flags.Parser:
         help=f"a best.ckpt or checkpoint.ckpt of the trainer, {hub.FORM}, or the ID "
         "of an environment for its policy in this repository",
     )
+    add("--policy", metavar="FILE", help="behind an ID: the file, instead of that policy")
     add(
         "--to",
         required=True,
@@ -238,8 +239,16 @@ def _parser() -> flags.Parser:
     return parser
 
 
-def _source(what: str) -> Path:
+def _source(what: str, policy: str | None) -> Path:
     """Return the file that is meant."""
+    if policy is not None:
+        if policy_files.is_file(what):
+            raise ValueError(f"--policy needs an ID: {what} is a file of policies already")
+        found = policy_files.file_of(what, policy)
+        if found is None:
+            raise ValueError(f"--policy must be a file of policies, got {policy!r}")
+        policy_files.parameters_of(found, what)  # refuses a file of another environment
+        return found
     if policy_files.is_file(what):
         path = policy_files.path_of(what)
         if missing := "" if path.is_file() else policy_files.missing_file(path):
@@ -254,7 +263,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     chosen = _parser().parse_args(sys.argv[1:] if argv is None else argv)
     try:
-        files = write(_source(chosen.what), chosen.to, chosen.out)
+        files = write(_source(chosen.what, chosen.policy), chosen.to, chosen.out)
     except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2

@@ -224,8 +224,11 @@ def record(chosen: argparse.Namespace, own: Mapping[str, Any]) -> str:
                 progress.step(note=f"{short(writer.steps)} transitions")
     seconds = time.perf_counter() - begin
     many = "" if env.agents_per_world == 1 else ", the sum of its agents'"
+    given = {**facts["parameters"], **facts["varying"]}
+    words = [f"{name}={fields.spelt(value)}" for name, value in given.items()]
     lines = [
         f"{chosen.out}: {_described(facts, roles)}",
+        *([f"parameters: {', '.join(words)}; all others as by default"] if words else []),
         f"{writer.episodes:,} episodes, {writer.steps:,} transitions in {seconds:.1f} s "
         f"({short(writer.steps / seconds)}/s)",
         f"mean return of a game{many}: {total / chosen.episodes:g}",

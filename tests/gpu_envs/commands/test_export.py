@@ -399,6 +399,9 @@ def test_the_page_decides_with_numpy_alone(tmp_path: Path, monkeypatch: pytest.M
         (["nan.ckpt", "--to", "torch"], "NaN"),
         ([".", "--to", "onnx"], "is a folder"),
         (["hf:nobody", "--to", "onnx"], "hf:OWNER/NAME"),
+        (["CartPole-v0", "--to", "onnx", "--policy", "random"], "must be a file of policies"),
+        (["noise.ckpt", "--to", "onnx", "--policy", "noise.ckpt"], "--policy needs an ID"),
+        (["Hanabi-v0", "--to", "onnx", "--policy", "pole.ckpt"], "environment"),
     ],
 )
 def test_what_is_no_policy_is_refused(
@@ -407,6 +410,7 @@ def test_what_is_no_policy_is_refused(
     monkeypatch.chdir(tmp_path)
     whole = (policy_files.folder() / "CartPole-v0.ckpt").read_bytes()
     Path("noise.ckpt").write_bytes(b"noise" * 99)
+    Path("pole.ckpt").write_bytes(whole)
     Path("cut.ckpt").write_bytes(whole[: len(whole) // 2])
     tree = saved.read(policy_files.folder() / "CartPole-v0.ckpt")
     tree["policies"]["all"]["actor.weight"][0, 0] = float("nan")
