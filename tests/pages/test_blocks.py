@@ -24,9 +24,11 @@ TESTS = {
 ELSEWHERE = {
     ("docs/cookbook.md", "python"): "tests/test_cookbook.py",
     ("docs/cookbook.md", "sh"): "tests/test_cookbook.py",
+    ("docs/data_sets.md", "python"): "tests/gpu_envs/train/data_sets/test_record.py",
     ("docs/first_environment.md", "cpp"): "tests/test_first_environment.py",
     ("docs/first_environment.md", "python"): "tests/test_first_environment.py",
     ("docs/first_environment.md", "sh"): "tests/test_first_environment.py",
+    ("docs/policies.md", "python"): "tests/gpu_envs/commands/test_export.py",
     ("docs/roles.md", "python"): "tests/gpu_envs/test_roles_page.py",
 }
 # What is long in an example, and what stands in its place.
