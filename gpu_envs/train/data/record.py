@@ -107,6 +107,9 @@ def _facts(chosen: argparse.Namespace, own: Mapping[str, Any], path: Path | None
     given = dict(own)
     limit = given.pop("max_episode_steps", None)
     numbers, texts = varying.split({**policy_files.parameters_of(path, chosen.id), **given})
+    for name, text in texts.items():
+        if "@" in text:
+            raise ValueError(f"parameter {name!r} must be a number or LOW..HIGH, got {text!r}")
     limit = numbers.pop("max_episode_steps", None) if limit is None else limit
     is_path = path is not None and Path(chosen.policy) == path
     policy = Path(chosen.policy).name if is_path else chosen.policy

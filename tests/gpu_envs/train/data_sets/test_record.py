@@ -303,6 +303,7 @@ def test_examples_of_the_page_work(capsys: Any) -> None:
         (["CartPole-v0", "--out", NAME, "--num-envs", "0"], "--num-envs"),
         (["CartPole-v0", "--out", NAME, "--gravity", "15..5"], "lowest value comes first"),
         (["CartPole-v0", "--out", NAME, "--gravity", "nan..5"], "gravity"),
+        (["CartPole-v0", "--out", NAME, "--gravity", "5..9@0.5"], "a number or LOW..HIGH"),
         (["CartPole-v0", "--out", NAME, "--role", "cart"], "role"),
         (["CartPole-v0", "--out", NAME, "--role", "player", "--check"], "leave out --role"),
         (["CovidEconomy-v0", "--out", NAME], "spaces of their own"),
