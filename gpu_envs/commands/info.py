@@ -24,6 +24,7 @@ _SECTIONS = (
 # When a change of a parameter that may differ by world acts.
 _WHEN = {"step": "from the next step on", "reset": "from the next episode on"}
 _WORLDS = 64  # worlds of the batch whose rows are counted
+_MOST_RUNS = 8  # of agents' names that a line tells
 Values = dict[str, fields.Value]
 
 
@@ -43,12 +44,32 @@ def _head(entry: Mapping[str, Any], is_built: bool) -> Iterator[str]:
         count = _made(entry["id"])["agents_per_world"]
         agents += f", {count} by default"
     yield f"\nAgents per world: {agents}"
+    if is_built and count > 1:
+        yield f"Agents: {_runs(_made(entry['id'])['agent_names'])}"
     if count:
         size = layout.size_in_words(_WORLDS, count)
         yield f"A batch of {_WORLDS} worlds (num_envs={_WORLDS}): {size}"
     yield f"Time limit: {entry['max_episode_steps'] or 'none'}"
     if entry["reward_threshold"] is not None:
         yield f"Reward threshold: {entry['reward_threshold']:g}"
+
+
+def _runs(names: Sequence[str]) -> str:
+    """Return names between commas; those whose numbers follow each other as first to last."""
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and name == _following(runs[-1][-1]):
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    said = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs]
+    more = [f"and {len(said) - _MOST_RUNS} more"] if len(said) > _MOST_RUNS else []
+    return ", ".join(said[:_MOST_RUNS] + more)
+
+
+def _following(name: str) -> str:
+    kind, _, number = name.rpartition("_")
+    return f"{kind}_{int(number) + 1}" if number.isdecimal() else ""
 
 
 def _body(entry: Mapping[str, Any], is_built: bool) -> Iterator[str]:

@@ -245,11 +245,16 @@ class Trainer:
             except RuntimeError as problem:
                 raise ValueError("--init has networks of another kind or size") from problem
 
+    def fraction(self) -> float:
+        """Return how much of the run is done, from 0 to 1."""
+        steps, last = self.steps, self.config.total_steps
+        return steps / last if steps < last else 1.0
+
     def iterate(self) -> dict[str, float]:
         """Play a rollout and learn from it; return the values to report."""
         begin, simulated = self._now(), self.seconds["simulation"]
         self.stagger()
-        fraction = min(self.steps / self.config.total_steps, 1.0)
+        fraction = self.fraction()
         for rewards in self.rewards:
             rewards.set(fraction)
         self.schedules.set(self.env.simulator, fraction)

@@ -386,5 +386,10 @@ class Session:
         if self.told.is_suite and self.reached:
             self._say(self._by_game())
         is_reached = self.score >= self.goal
+        if is_reached and (moving := trainer.schedules.under_way(trainer.fraction())):
+            self._say(
+                f"the goal ended the run while parameters moved: {', '.join(moving)}; --resume "
+                "--goal inf goes on"
+            )
         if self.report is not None and not is_reached:
             self.report.hint()

@@ -125,6 +125,15 @@ class Schedules:
             simulator.set_parameters(worlds=None, **changed)
         self._last = now
 
+    def under_way(self, fraction: float) -> list[str]:
+        """Return the schedules that have not arrived after a fraction of the run, in words."""
+        now = self._values(fraction)
+        return [
+            f"{flag_of(name)} {self._texts[name]} has come to {now[name]:g}"
+            for name, one in self._all.items()
+            if fraction < one.share
+        ]
+
     def check(self, simulator: Simulator) -> None:
         """Raise if the worlds refuse the values of some moment of the run.
 

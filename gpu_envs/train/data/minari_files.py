@@ -145,7 +145,7 @@ class Writer:
             truncations=track.truncations,
             infos=track.infos or None,
         )
-        self._waiting.append((buffer, {"game": game.number, **own}))
+        self._waiting.append((buffer, own))
         self.episodes += 1
         self.steps += len(track.rewards)
         self._size += _bytes(vars(track))
@@ -240,7 +240,7 @@ class DataSet:
         self.is_together = self.facts["agents"] == TOGETHER
 
     def games(self) -> Iterator[Game]:
-        """Return the games in their order."""
+        """Return the games in their order; episodes of one game have its seed."""
         storage, game = self.minari.storage, None
         episodes = range(storage.total_episodes)
         try:
@@ -248,11 +248,12 @@ class DataSet:
                 storage.get_episode_metadata(episodes), storage.get_episodes(episodes), strict=True
             )
             for own, episode in pairs:
-                number = int(own["game"])
-                if game is not None and (number, int(own["seed"])) != (game.number, game.seed):
+                seed = int(own["seed"])
+                if game is None:
+                    game = Game(0, seed, {})
+                elif seed != game.seed:
                     yield game
-                    game = None
-                game = game or Game(number, int(own["seed"]), {})
+                    game = Game(game.number + 1, seed, {})
                 game.tracks |= _tracks(own, episode, is_together=self.is_together)
         except (KeyError, OSError, TypeError, ValueError) as problem:
             raise _damaged(self.name, problem) from problem

@@ -50,3 +50,21 @@ def test_nothing_is_built_to_describe_an_environment(monkeypatch: pytest.MonkeyP
     assert "shown once it is built: python -m gpu_envs build hide_seek" in said
     assert "rows" not in said.split("Parameters:")[0]
     assert "once it is built" not in info.text("CartPole-v0")
+
+
+@pytest.mark.parametrize(
+    ("name", "agents"),
+    [
+        ("TagContinuous-v0", "Agents: runner_0 to runner_8, tagger_9, runner_10"),
+        ("Overcooked-v0", "Agents: player_0, player_1"),
+        ("Flocking-v0", "Agents: player_0 to player_1023"),
+    ],
+)
+def test_agents_are_named(name: str, agents: str) -> None:
+    assert f"\n{agents}\n" in info.text(name)
+
+
+def test_names_that_do_not_follow_each_other_are_cut_off() -> None:
+    apart = [f"player_{2 * number}" for number in range(10)]
+    assert info._runs(apart) == f"{', '.join(apart[:8])}, and 2 more"
+    assert info._runs(["a", "b", "b_1", "b_2", "b_3"]) == "a, b, b_1 to b_3"

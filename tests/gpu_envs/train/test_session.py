@@ -141,6 +141,17 @@ def test_a_goal_that_is_reached_before_the_first_update_ends_the_run(tmp_path: P
     assert kept["best"] == kept["score"] >= 1 and kept["state"]["steps"] == 0
 
 
+def test_a_goal_before_a_parameter_has_arrived_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("CartPole-v0", *SMALL, "--length", "0.4..0.6@0.5")
+    train(tmp_path, *options, "--goal", "1")
+    said = "parameters moved: --length 0.4..0.6@0.5 has come to 0.4; --resume --goal inf goes on"
+    assert said in capsys.readouterr().out
+    train(tmp_path, "CartPole-v0", "--resume", "--goal", "inf")
+    assert "parameters moved" not in capsys.readouterr().out
+
+
 def test_a_run_says_what_it_does_and_where_the_time_goes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

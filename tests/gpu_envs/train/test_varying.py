@@ -93,6 +93,8 @@ def test_a_schedule_moves_with_the_run() -> None:
     for _ in range(8):
         trainer.iterate()
         seen.append(env.simulator.get("world.mass")[0, 0].item())
+        moving = trainer.schedules.under_way(trainer.fraction())
+        assert bool(moving) is (trainer.steps < 160)
     assert np.allclose(seen, [1, 1.4, 1.8, 2.2, 2.6, 3, 3, 3])
     env.close()
 
