@@ -40,12 +40,13 @@ def _head(entry: Mapping[str, Any], is_built: bool) -> Iterator[str]:
     yield entry["doc"].strip()
     agents = str(entry["agents"])
     count = int(agents) if agents.isdecimal() else 0
-    if is_built and not count:
-        count = _made(entry["id"])["agents_per_world"]
+    outline = native.outline(entry["id"], {}) if is_built else {}
+    if outline and not count:
+        count = outline["agents_per_world"]
         agents += f", {count} by default"
     yield f"\nAgents per world: {agents}"
-    if is_built and count > 1:
-        yield f"Agents: {_runs(_made(entry['id'])['agent_names'])}"
+    if outline and count > 1:
+        yield f"Agents: {_runs(outline['agent_names'])}"
     if count:
         size = layout.size_in_words(_WORLDS, count)
         yield f"A batch of {_WORLDS} worlds (num_envs={_WORLDS}): {size}"
@@ -116,14 +117,8 @@ def _kind(field: fields.Field) -> str:
 # ---- resolved defaults
 
 
-def _made(name: str, **parameters: fields.Value) -> dict[str, Any]:
-    """The description of a simulator that is made with only these parameters."""
-    made = native.make("cpu", name, 1, threads=1, parameters=parameters)
-    return layout.instance(made)
-
-
 def _values(name: str, described: Sequence[fields.Field], **parameters: fields.Value) -> Values:
-    return fields.shortened(described, _made(name, **parameters)["values"])
+    return fields.shortened(described, native.outline(name, parameters)["values"])
 
 
 def _outcomes(name: str, described: Sequence[fields.Field], is_built: bool) -> Iterator[str]:

@@ -477,15 +477,18 @@ class Simulator(WorldViews):
         """Bytes held by the native simulator."""
         return int(self._native.memory_bytes)
 
-    def open_session(self, call: str) -> tuple[int, int]:
+    def open_session(self, call: str, settles: bool = False) -> tuple[int, int]:
         """Return the number by which programs find the worlds, and how many calls they had.
 
         The calls are steps, resets, and whatever else changed worlds.
 
         Args:
             call: Who asks, for a message.
+            settles: Wait for a GPU's work so far: programs run on streams that do not.
         """
         self._require_ready(call)
+        if settles:
+            self._streams.settle(call)
         session: tuple[int, int] = self._native.open_session()
         return session
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -184,6 +185,8 @@ class Worlds:
         self._last = calls
 
 
+_operators: dict[tuple[str, int], Any] = {}
+_defining = threading.Lock()
 _forms: dict[str, Form] = {}  # by key
 _all: weakref.WeakKeyDictionary[Simulator, Worlds] = weakref.WeakKeyDictionary()
 _known: weakref.WeakValueDictionary[int, Worlds] = weakref.WeakValueDictionary()  # by number
@@ -251,6 +254,11 @@ class _Visit:
     """The worlds of a token for the length of a call, which is counted where it succeeds."""
 
     def __init__(self, call: str, token: Tensor, key: str) -> None:
+        if torch._C._current_graph_task_id() != -1:
+            raise RuntimeError(
+                f"{call}: a backward pass would run this {call} a second time: keep it out of "
+                "torch.utils.checkpoint, and leave activation_memory_budget at 1"
+            )
         _form(key).require_token(call, token)
         self._words = token.numpy()
         number, self._calls = self._words.tolist()
@@ -327,9 +335,15 @@ _RUN: dict[str, Callable[..., Any]] = {"step": _run_step, "reset": _run_reset}
 _TRACE: dict[str, Callable[..., Any]] = {"step": _trace_step, "reset": _trace_reset}
 
 
-@functools.cache
 def _operator(call: str, count: int) -> Any:
-    """Define an operator for a number of results: one that returns a list cannot change a token."""
+    """Return an operator for a number of results: one that returns a list cannot change a token."""
+    with _defining:
+        if (call, count) not in _operators:
+            _operators[call, count] = _defined(call, count)
+        return _operators[call, count]
+
+
+def _defined(call: str, count: int) -> Any:
     name, overload = f"{call}.of_{count}", f"of_{count}"
     results = "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
     tags = tuple(getattr(torch.Tag, tag) for tag in _TAGS if hasattr(torch.Tag, tag))

@@ -1,8 +1,9 @@
 """Steps and resets inside `jax.jit`: what `VectorEnv.xla` returns.
 
 A call is a custom call of XLA, into whose buffers the engine writes, on a thread of XLA and without
-Python. XLA may drop, merge and reorder calls that do not depend on each other, so each takes a
-handle and returns the next one (kernels/bindings/jit.hpp).
+Python; on a GPU it enqueues its work on the stream of the program. XLA may drop, merge and reorder
+calls that do not depend on each other, so each takes a handle and returns the next one
+(kernels/bindings/jit.hpp).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from gpu_envs.known.outputs import Outputs
 OLDEST = (0, 5, 0)  # of JAX
 _WIDE = ("int64", "uint64", "float64")  # which JAX has only where jax_enable_x64 is set
 _WORDS = 3  # of a handle
+_LAST_SEED = 2**64 - 2**32 - 1
+_PLATFORMS = {"cpu": "cpu", "cuda": "CUDA"}  # as XLA calls them
 _registered: set[str] = set()
 
 Told = Callable[[Outputs], Any]
@@ -42,7 +45,7 @@ class Jitted:
     """The two calls of one environment.
 
     Args:
-        simulator: Of all agents, on the CPU.
+        simulator: Of all agents.
         told: Makes of the outputs of a step what a step returns.
         begun: Makes of those of a reset what a reset returns.
     """
@@ -61,11 +64,12 @@ class Jitted:
 
     def handle(self) -> Any:
         """Return the handle of the worlds as they are now."""
-        number, calls = self._simulator.open_session("xla")
+        number, calls = self._simulator.open_session("xla", settles=True)
         words = np.array([number, *_halves(calls)], np.uint32)
-        if self._jax.default_backend() == "cpu":
+        device = self._simulator.device
+        if device == self._jax.default_backend() == "cpu":
             return self._jax.numpy.asarray(words)
-        return self._jax.device_put(words, _host(self._jax))  # which draws programs there
+        return self._jax.device_put(words, _place(self._jax, device))  # which draws programs there
 
     def step(self, handle: Any, actions: Any) -> tuple[Any, Any]:
         """Run one step of every world.
@@ -108,6 +112,8 @@ class Jitted:
         if not isinstance(seed, self._jax.Array):
             plain = seed.tolist() if isinstance(seed, np.ndarray | np.generic) else seed
             seed = np.asarray(resets.checked_seed(plain, worlds), np.uint64)
+            if (seed > _LAST_SEED).any():  # negative ones of programs have its high word
+                raise ValueError("seed must be from 0 to 2^64 - 2^32 - 1 in xla()")
         if seed.dtype.kind not in "iu" or seed.shape not in ((), (worlds,)):
             what = f"an integer, or {worlds} of them, one per world"
             raise TypeError(f"seed must be {what}, got {seed.dtype} of shape {seed.shape}")
@@ -137,14 +143,15 @@ class Jitted:
 
     def _call(self, what: str, outputs: Sequence[Output]) -> Callable[..., tuple[Any, Outputs]]:
         jax, name = self._jax, self._simulator.name
-        target = _target(jax, what)
+        target = _target(jax, what, self._simulator.device)
+        names = ",".join(output.name for output in outputs)
         types = [jax.ShapeDtypeStruct((_WORDS,), np.uint32)]
         types += [jax.ShapeDtypeStruct(o.rows, np.dtype(o.type)) for o in outputs]
         call = jax.ffi.ffi_call(target, types, has_side_effect=True)
 
         @jax.custom_batching.custom_vmap  # type: ignore[untyped-decorator]  # of JAX
         def one(*given: Any) -> Any:
-            return tuple(call(*given))
+            return tuple(call(*given, outputs=names))
 
         @one.def_vmap  # type: ignore[untyped-decorator]
         def _(*_: Any) -> Any:
@@ -166,12 +173,19 @@ def _halves(number: int) -> tuple[int, int]:
     return number & 0xFFFFFFFF, number >> 32
 
 
-def _host(jax: Any) -> Any:
+def _place(jax: Any, device: str) -> Any:
+    """Return JAX's device for "cpu" or "cuda:0"."""
+    machine, _, ordinal = device.partition(":")
     try:
-        return jax.devices("cpu")[0]
-    except RuntimeError as problem:
+        if machine == "cpu":
+            return jax.devices("cpu")[0]
+        found = [one for one in jax.devices("cuda") if one.local_hardware_id == int(ordinal)]
+        return found[0]
+    except (RuntimeError, IndexError) as problem:
         raise RuntimeError(
             "xla() needs JAX's CPU: add cpu to JAX_PLATFORMS, or leave that out"
+            if machine == "cpu"
+            else f"xla() of worlds on {device} needs a JAX that has this GPU, such as jax[cuda12]"
         ) from problem
 
 
@@ -198,18 +212,19 @@ def _over(jax: Any, array: Any, axes: frozenset[str]) -> Any:
     return jax.lax.pvary(array, names)
 
 
-def _target(jax: Any, what: str) -> str:
+def _target(jax: Any, what: str, device: str) -> str:
     """Return the name by which XLA knows a call, which is registered once in a process."""
-    bindings = native.module("cpu")
-    name = f"gpu_envs_{what}_{bindings.INSTRUCTION_SET}"
+    machine = device.partition(":")[0]
+    bindings = native.module(machine)
+    name = f"gpu_envs_{what}_{machine}_{bindings.INSTRUCTION_SET}"
     if name in _registered:
         return name
-    _host(jax)  # a version that does not fit must not be found out as XLA starts
+    _place(jax, device)  # a version that does not fit must not be found out as XLA starts
     oldest, newest = bindings.xla_versions()
     for minor in range(newest, oldest - 1, -1):
         handler = bindings.xla_handlers(minor)[what]
         try:
-            jax.ffi.register_ffi_target(name, handler, platform="cpu")
+            jax.ffi.register_ffi_target(name, handler, platform=_PLATFORMS[machine])
         except jax.errors.JaxRuntimeError:
             if minor == oldest:
                 raise
@@ -220,9 +235,7 @@ def _target(jax: Any, what: str) -> str:
 
 
 def _refuse(simulator: Simulator) -> None:
-    """Refuse simulators that need Python in a step, or another machine."""
-    if simulator.device != "cpu":
-        raise ValueError(f"xla() needs device='cpu', and this is on {simulator.device}")
+    """Refuse simulators that need Python in a step."""
     if simulator.strict:
         raise ValueError("xla() needs strict=False: strict=True checks in Python after each step")
     for output in simulator.written:

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -452,6 +452,18 @@ def module(machine: str) -> Any:
     """The bindings of a machine, "cpu" or "cuda", loaded at the first call."""
     opened = _engines.get(target_of(machine))
     return at(target_of(machine)) if opened is None else opened.bindings
+
+
+def outline(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what parameters come to, and the agents of a world, without making one.
+
+    Args:
+        name: Of an environment that is built.
+        parameters: Those that are given.
+    """
+    target = target_of("cpu")
+    found: dict[str, Any] = json.loads(at(target, name).outline(name, dict(parameters)))
+    return found
 
 
 def make(machine: str, name: str, num_worlds: int, **options: Any) -> NativeSimulator:

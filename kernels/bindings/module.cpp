@@ -85,6 +85,9 @@ void add_engine(py::module_& m) {
   m.def("load", [](const std::string& path) { load_module(path); });
   m.def("describe",
         [](const std::string& path) { return "[" + load_module(path).describe() + "]"; });
+  m.def("outline", [](const std::string& id, const py::dict& parameters) {
+    return outline_loaded(id, values_of(parameters));
+  });
   m.def("device_count", &device_count);
   m.def("device_name", &device_name);
   m.def("device_problem", &device_problem);

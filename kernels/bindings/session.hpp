@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +16,16 @@
 namespace ge::python {
 
 class NativeSimulator;
+
+/// Results of a step or of a reset, in order, and their names between commas.
+struct CallOutputs {
+  std::vector<Output> all;
+  std::string names;
+  void add(Output output, const std::string& name) {
+    all.push_back(output);
+    names += (names.empty() ? "" : ",") + name;
+  }
+};
 
 struct Session {
   std::mutex guard;                      // held during a call, and while the simulator goes
@@ -25,8 +36,7 @@ struct Session {
   uint64_t calls = 0;
   bool is_pythons = false;  // the last of them
   int64_t resets = 0;       // by programs
-  /// Results of a step and of a reset, in order.
-  std::vector<Output> of_step, of_reset;
+  CallOutputs of_step, of_reset;
 };
 using SessionPtr = std::shared_ptr<Session>;
 
@@ -53,16 +63,20 @@ class Sessions {
   static void watch_forks() {
     pthread_atfork([] { guard_.lock(); }, [] { guard_.unlock(); },
                    [] {
+                     ++forks_;
                      all_.clear();
                      guard_.unlock();
                    });
   }
+  /// How many forks lie between this process and the one that imported the bindings.
+  static uint32_t forks() { return forks_; }
 
  private:
   static inline std::mutex guard_;
   // Never destroyed: a program may run on a thread of XLA until the process is gone.
   static inline auto& all_ = *new std::unordered_map<uint32_t, SessionPtr>;
   static inline uint32_t last_ = 0;
+  static inline uint32_t forks_ = 0;  // written while the process has one thread
 };
 
 }  // namespace ge::python

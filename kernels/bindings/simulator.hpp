@@ -42,19 +42,21 @@ inline Type action_type(const std::string& name) {
   return *found;
 }
 
-/// Whether a simulator is in use, and in which process it was made.
-struct Busy {
-  std::atomic<bool> taken{false};
-  pid_t process = getpid();
-
+/// Who uses a simulator: a process of a line of forks (Sessions), or nobody.
+class Busy {
+ public:
   /// An exchange, not a lock: a waiting thread would hold the interpreter's lock meanwhile. In a
   /// forked child the thread that used it is gone.
   bool take() {
-    if (!taken.exchange(true, std::memory_order_acquire)) return true;
-    if (process == getpid()) return false;
-    process = getpid();
-    return true;
+    const uint32_t own = Sessions::forks() + 1;
+    uint32_t user = 0;
+    if (user_.compare_exchange_strong(user, own, std::memory_order_acquire)) return true;
+    return user != own && user_.compare_exchange_strong(user, own, std::memory_order_acquire);
   }
+  void leave() { user_.store(0, std::memory_order_release); }
+
+ private:
+  std::atomic<uint32_t> user_{0};
 };
 
 /// Marks a simulator as in use while it lives; two threads in one simulator would corrupt it.
@@ -62,27 +64,27 @@ class InUse {
  public:
   /// `waits`: for who has no lock of the interpreter's, and whom Python's calls must not disturb.
   InUse(const std::unique_ptr<Simulator>& simulator, Busy& busy, bool waits = false)
-      : simulator_(simulator), busy_(busy.taken) {
-    while (!busy.take()) {
+      : simulator_(simulator), busy_(busy) {
+    while (!busy_.take()) {
       if (!waits)
         throw Error(Fault::runtime,
                     "this simulator is in use by another thread: give each thread its own");
       std::this_thread::yield();
     }
     if (simulator_ == nullptr) {
-      busy_.store(false, std::memory_order_release);
+      busy_.leave();
       throw Error(Fault::runtime, "this simulator is closed");
     }
   }
   // Also where a call throws: a refused step leaves the simulator usable.
-  ~InUse() { busy_.store(false, std::memory_order_release); }
+  ~InUse() { busy_.leave(); }
   InUse(const InUse&) = delete;
   Simulator* operator->() const { return simulator_.get(); }
   Simulator& operator*() const { return *simulator_; }
 
  private:
   const std::unique_ptr<Simulator>& simulator_;
-  std::atomic<bool>& busy_;
+  Busy& busy_;
 };
 
 /// A simulator in Python. Long calls release the interpreter's lock, so everything that needs
@@ -131,8 +133,8 @@ class NativeSimulator {
       session->simulator = this;
       for (const std::string& name : pool_->names()) {
         const Output output = *named<Output>(name);
-        session->of_step.push_back(output);
-        if (!has_trait(output, kByAStep)) session->of_reset.push_back(output);
+        session->of_step.add(output, name);
+        if (!has_trait(output, kByAStep)) session->of_reset.add(output, name);
       }
       Sessions::add(session);
       session_ = session;

@@ -1,6 +1,8 @@
 // The CPU as a machine: one device, always there.
 #include "engine/simulator/machine.hpp"
 
+#include <cstring>
+
 #include "engine/simulator/simulator.hpp"
 
 namespace ge {
@@ -25,6 +27,9 @@ bool is_capturing(void*) {
 }
 void follow(int, void*, void*) {}
 void wait_for(int, void*, const char*) {}
+void enqueue_copy(int, void* to, const void* from, int64_t bytes, void*) {
+  std::memcpy(to, from, size_t(bytes));
+}
 std::string kernels_on_paper(const cuda::LaunchList&, int64_t, int, const PaperGpu&) {
   throw Error(Fault::value, "a CPU runs no kernels");
 }

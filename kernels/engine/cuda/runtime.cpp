@@ -255,6 +255,14 @@ void wait_for(int device, void* stream, const char* call) {
   cuda::refuse_capture(static_cast<cudaStream_t>(stream), call);
   cuda::finish(static_cast<cudaStream_t>(stream));
 }
+void enqueue_copy(int device, void* to, const void* from, int64_t bytes, void* stream) {
+  const cuda::DeviceGuard guard(device);
+  const auto on = static_cast<cudaStream_t>(stream);
+  cuda::refuse_capture(on, "a copy");
+  const cuda::BesideCaptures beside;
+  // Memory of the host is not pinned: the runtime has read it, or written it, as this returns.
+  GE_CUDA(cudaMemcpyAsync(to, from, size_t(bytes), cudaMemcpyDefault, on));
+}
 void follow(int device, void* stream, void* other) {
   if (stream == other) return;
   const cuda::DeviceGuard guard(device);

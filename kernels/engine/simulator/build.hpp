@@ -66,6 +66,15 @@ consteval bool are_distinct() {
   return true;
 }
 
+/// Names of the agents of a world, for dictionaries by agent, which are impractical for millions.
+template <class E, class Params>
+GE_COLD std::vector<std::string> agent_names(const Params& params, int agents) {
+  std::vector<std::string> names;
+  for (int agent = 0; agents <= kMostNamed && agent < agents; ++agent)
+    names.push_back(name_of_agent<E>(params, agent));
+  return names;
+}
+
 /// Facts of one simulator that are the same on every machine.
 template <class E>
 class Plan : public PlanFacts {
@@ -87,11 +96,7 @@ class Plan : public PlanFacts {
     shelf_ = make_assets<S>(id_, config_.data_files, settings_, params_, assets_);
     choose_actions(RoleTraits<S>::floats);
     config_.varying = varying();
-    // Names serve dictionaries of agents, which are impractical for millions.
-    std::vector<std::string> names;
-    for (int agent = 0; agents_ <= kMostNamed && agent < agents_; ++agent)
-      names.push_back(name_of_agent<E>(params_, agent));
-    write_instance(facts_of_build<E>(id_, params_), &settings_, names,
+    write_instance(facts_of_build<E>(id_, params_), &settings_, agent_names<E>(params_, agents_),
                    record_bytes<AllTables<S>>(params_));
   }
   /// Writes the settings into the JSON again, after one has changed.
@@ -297,6 +302,24 @@ struct EntryOf<Factory, Builds<B...>> {
     (describe_one(out, B{}), ...);
     return out;
   }
+  template <Name id, class First, class... Rest>
+  GE_COLD static void outline_one(std::string& out, Build<id, First, Rest...>,
+                                  const std::string& wanted, const Values& given) {
+    using S = typename First::Schema;
+    using Settings = typename SettingsOf<S>::type;
+    if (wanted != id.text) return;
+    auto settings = from_values<Settings>(given, "parameter");
+    const auto params = held<S>(resolve<S>(settings), {});
+    const int agents = agents_with<S>(params);
+    out = outline_json(agents, agent_names<First>(params, agents), field_infos<Settings>(),
+                       &settings);
+  }
+  GE_COLD static std::string outline(const std::string& id, const Values& parameters) {
+    const FloatMode standard;
+    std::string out;
+    (outline_one(out, B{}, id, parameters), ...);
+    return out;
+  }
   template <Name id, class Made, class... Tiers, class Use>
   static void make_one(Made& made, Build<id, Tiers...>, const std::string& wanted,
                        const Config& config, const Use& use) {
@@ -319,7 +342,7 @@ struct EntryOf<Factory, Builds<B...>> {
         id, config, []<class E>(const Plan<E>& plan) { return list_planned<Factory, E>(plan); });
   }
   static const Entry& entry() {
-    static const Entry found{&describe, &make, nullptr};
+    static const Entry found{&describe, &outline, &make, nullptr};
     return found;
   }
 };

@@ -28,6 +28,10 @@ void follow(int device, void* stream, void* other);
 /// Waits for all work of a stream on behalf of `call`; throws if the stream is being captured.
 void wait_for(int device, void* stream, const char* call);
 
+/// Copies between memory of the host and of a device, behind the work of a stream. What is read
+/// from the host may change as soon as this returns; what is written there waits for wait_for.
+void enqueue_copy(int device, void* to, const void* from, int64_t bytes, void* stream);
+
 // Kernels and shapes for a GPU that need not be present.
 
 namespace cuda {

@@ -102,6 +102,11 @@ std::unique_ptr<Simulator> make_loaded(const std::string& id, const Config& conf
   return found == nullptr ? nullptr : found->make(id, config);
 }
 
+std::string outline_loaded(const std::string& id, const Values& parameters) {
+  const Entry* const found = find(id);
+  return found == nullptr ? "" : found->outline(id, parameters);
+}
+
 std::shared_ptr<const cuda::LaunchList> launches_loaded(const std::string& id,
                                                         const Config& config) {
   const Entry* const found = find(id);

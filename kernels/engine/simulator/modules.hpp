@@ -30,6 +30,9 @@ const Entry& load_module(const std::string& path);
 /// Makes a simulator of an environment of the loaded modules; null if none has this id.
 std::unique_ptr<Simulator> make_loaded(const std::string& id, const Config& config);
 
+/// What parameters of an environment come to, as Entry::outline tells; empty if no module has it.
+std::string outline_loaded(const std::string& id, const Values& parameters);
+
 /// The launches of an environment on a GPU, which need not be present; null if no environment has
 /// this id, or if it is for CPUs.
 std::shared_ptr<const cuda::LaunchList> launches_loaded(const std::string& id,

@@ -491,8 +491,18 @@ std::string values_json(const std::vector<FieldInfo>& parameters, const void* va
     settings += (settings.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, values);
   return "\"values\": {" + settings + "}}";
 }
+std::string agents_json(int agents, const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + json(name);
+  return "\"agents_per_world\": " + std::to_string(agents) + ", \"agent_names\": [" + all + "]";
+}
 
 }  // namespace
+
+std::string outline_json(int agents, const std::vector<std::string>& agent_names,
+                         const std::vector<FieldInfo>& parameters, const void* values) {
+  return "{" + agents_json(agents, agent_names) + ", " + values_json(parameters, values);
+}
 
 void PlanFacts::write_values(const std::vector<FieldInfo>& parameters, const void* values) {
   // They come last, so that no text behind them holds the same words.
@@ -517,11 +527,9 @@ void PlanFacts::write_instance(BuildFacts build, const void* values,
                ", \"by_a_step\": " + flag(has_trait(Output(o), kByAStep)) +
                ", \"where_ended\": " + flag(has_trait(Output(o), kWhereEnded)) + "}";
   }
-  std::string agents;
-  for (const std::string& name : agent_names) agents += (agents.empty() ? "" : ", ") + json(name);
   instance_ =
-      "{" + describe_build(build) + ", \"num_worlds\": " + std::to_string(config_.worlds) +
-      ", \"agents_per_world\": " + std::to_string(agents_) + ", \"agent_names\": [" + agents + "]" +
+      "{" + describe_build(build) + ", \"num_worlds\": " + std::to_string(config_.worlds) + ", " +
+      agents_json(agents_, agent_names) +
       ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
       ", \"time_limit\": " + std::to_string(max_steps_) +
       (names_roles_ ? ", \"role_form\": " + json(std::string(name_of(config_.roles))) : "") +

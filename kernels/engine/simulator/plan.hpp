@@ -82,6 +82,10 @@ void describe_padded(BuildFacts& facts);
 /// The part of the JSON that is known without a simulator.
 std::string describe_build(const BuildFacts& facts);
 
+/// Agents of a world and resolved parameters, as JSON.
+std::string outline_json(int agents, const std::vector<std::string>& agent_names,
+                         const std::vector<FieldInfo>& parameters, const void* values);
+
 /// The most agents per world that have names; beyond it they have numbers only.
 inline constexpr int kMostNamed = 1 << 20;
 /// The name of a role's agent where the environment says nothing: player_0, player_1, ...

@@ -260,6 +260,9 @@ struct LaunchList;
 /// Plain functions, so that a module needs no type of the environment's to be asked.
 struct Entry {
   std::string (*describe)();  // JSON objects, one per id, between commas: no brackets around them
+  /// JSON: what parameters come to, and who the agents of a world are; makes no assets. Empty for
+  /// an unknown id.
+  std::string (*outline)(const std::string& id, const Values& parameters);
   std::unique_ptr<Simulator> (*make)(const std::string& id, const Config& config);
   /// The launches of a GPU; null on the CPU.
   std::shared_ptr<const cuda::LaunchList> (*list_launches)(const std::string& id,

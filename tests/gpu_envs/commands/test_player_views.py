@@ -121,7 +121,7 @@ def test_one_number_moves_in_real_time(play: Play) -> None:
 
 def test_keys_of_one_head_are_played_by_text_unless_a_view_is_chosen(play: Play) -> None:
     player = play(name="Overcooked-v0")
-    player.wait_for("Press the key")
+    player.wait_for("interact  (space)")
     player = play("--view", "top", name="Overcooked-v0")
     player.wait_for("steps 2 ")
     text = player.screen.text()

@@ -375,3 +375,45 @@ def test_daemon_threads_in_a_step_let_the_process_end(run_python, ending) -> Non
     program = textwrap.dedent(STEPPING) + textwrap.dedent(AT_THE_END[ending])
     result = run_python(program, "-W", "ignore:.*multi-threaded.*")
     assert (result.returncode, result.stderr) == (0, "")
+
+
+FORKED = """
+import os, sys, threading, warnings
+import gpu_envs
+import numpy as np
+
+warnings.simplefilter("ignore")
+simulator = gpu_envs.Simulator("CartPole-v0", 1 << 20, device="cpu", threads=1)
+simulator.reset(seed=0)
+actions = np.zeros(1 << 20, np.int32)
+
+
+def refusals():
+    found, together = [], threading.Barrier(2)
+
+    def play():
+        together.wait()
+        for _ in range(30):
+            try:
+                simulator.step(actions)
+            except RuntimeError as problem:
+                found.append(str(problem))
+
+    players = [threading.Thread(target=play) for _ in range(2)]
+    [player.start() for player in players]
+    [player.join() for player in players]
+    assert all("in use by another thread" in text for text in found)
+    return len(found)
+
+
+assert refusals()
+child = os.fork()
+if child == 0:
+    os._exit(0 if refusals() else 7)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_threads_of_a_forked_child_do_not_use_one_simulator_at_once(run_python) -> None:
+    result = run_python(FORKED)
+    assert (result.returncode, result.stderr) == (0, "")

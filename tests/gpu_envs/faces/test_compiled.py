@@ -426,6 +426,73 @@ def test_a_gradient_is_refused(make: Make) -> None:
 # ---- what is not offered
 
 
+@pytest.mark.parametrize("program", [lambda f: f, compiled])
+def test_a_checkpoint_may_not_run_steps_again(make: Make, program: Any) -> None:
+    env = make()
+    token, _, step = env.compiled()
+    policy = torch.nn.Linear(4, 2)
+
+    def loss(token: Any, obs: Any) -> Any:
+        chances = policy(obs).log_softmax(-1)
+        _, (seen, *_) = step(token, chances.argmax(-1))
+        return (policy(seen).log_softmax(-1) * chances).sum()
+
+    def checkpointed(token: Any, obs: Any) -> Any:
+        return torch.utils.checkpoint.checkpoint(loss, token, obs, use_reentrant=False)
+
+    found = program(checkpointed)(token, env.observe()[0])
+    steps = int(token[1])
+    refused(found.backward, "a backward pass would run this step a second time")
+    assert env.compiled()[0][1] == steps
+
+
+def test_a_memory_budget_may_not_run_steps_again(make: Make) -> None:
+    env = make()
+    token, _, step = env.compiled()
+    policy = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+
+    @compiled
+    def loss(token: Any, obs: Any) -> Any:
+        total = torch.zeros(())
+        for _ in range(4):
+            chances = policy(obs).log_softmax(-1)
+            token, (obs, reward, *_) = step(token, chances.argmax(-1))
+            total = total - (chances[:, 0] * reward).sum()
+        return total
+
+    with torch._functorch.config.patch(activation_memory_budget=0.0):
+        found = loss(token, env.observe()[0])
+        refused(found.backward, "activation_memory_budget")
+    assert env.compiled()[0][1] == token[1]
+
+
+def test_threads_that_ask_at_once_define_an_operator_once(run_python) -> None:
+    result = run_python(ASKING)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+ASKING = """
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+import gpu_envs
+import torch  # or else they import it in turns
+
+sys.setswitchinterval(1e-6)
+envs = [gpu_envs.make_vec("CartPole-v0", 2, device="cpu", arrays="torch") for _ in range(8)]
+together = threading.Barrier(len(envs))
+
+
+def ask(env):
+    env.reset(seed=1)
+    together.wait()
+    env.compiled()
+
+
+with ThreadPoolExecutor(len(envs)) as threads:
+    list(threads.map(ask, envs))
+"""
+
+
 def test_vmap_is_refused_by_name(make: Make) -> None:
     token, reset, step = make().compiled()
     rows, seeds = actions_of(2), torch.arange(2)

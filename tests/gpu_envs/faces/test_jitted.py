@@ -359,6 +359,16 @@ def test_what_needs_python_is_refused(
         env.xla()
 
 
+@pytest.mark.parametrize("layers", ["segmentation", "rgb+depth+segmentation"])
+def test_pictures_of_every_type_are_results(make: Make, layers: str) -> None:
+    plain, env = (make(2, "ObstaclesEasy-v0", observation=layers) for _ in range(2))
+    handle, _, step = env.xla()
+    actions = np.ones(env.action_space.shape, np.int32)
+    seen, expected = jax.jit(step)(handle, actions)[1][0], plain.step(actions)[0]
+    pairs = zip(jax.tree.leaves(seen), jax.tree.leaves(expected), strict=True)
+    assert all(one.dtype == two.dtype and np.array_equal(one, two) for one, two in pairs)
+
+
 def test_a_first_reset_comes_before(make: Make) -> None:
     env = gpu_envs.make_vec(NAME, 2, device="cpu")
     with pytest.raises(ResetNeeded, match="reset"):
@@ -402,7 +412,7 @@ def test_faces_with_infos_of_their_own_refuse(make: Make) -> None:
 def test_calls_by_hand_are_refused(make: Make, what: str, arguments: Any) -> None:
     env = make()
     handle, _, _ = env.xla()
-    name = jitted._target(jax, what)
+    name = jitted._target(jax, what, "cpu")
     given = [handle][:arguments] if isinstance(arguments, int) else [handle]
     if not isinstance(arguments, int):
         given += [jnp.zeros(4, dtype) for dtype in arguments]

@@ -150,6 +150,21 @@ def test_a_handle_of_other_worlds_is_refused(make: Make) -> None:
     refused(lambda: step(overcooked, actions_of(1)[0]), "made for another environment")
 
 
+def test_as_many_numbers_in_another_shape_are_not_mixed_up(make: Make) -> None:
+    first, last = (make(1, "ObstaclesEasy-v0", channels=where) for where in ("first", "last"))
+    _, _, step = first.xla()
+    actions = np.zeros(first.action_space.shape, np.int32)
+    refused(lambda: step(last.xla()[0], actions), "'obs' has other shapes there")
+    jax.block_until_ready(step(first.xla()[0], actions))
+
+
+def test_outputs_of_one_shape_and_other_names_are_not_mixed_up(make: Make) -> None:
+    one, other = (make(2, "Overcooked-v0", outputs=[o]) for o in ("ended", "agent_active"))
+    _, _, step = one.xla()
+    handle = other.xla()[0]
+    refused(lambda: step(handle, np.zeros(4, np.int32)), r"outputs are .*ended, not .*agent_active")
+
+
 def test_a_closed_environment_is_refused(make: Make) -> None:
     env = make()
     handle, _, step = env.xla()
