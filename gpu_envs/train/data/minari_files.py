@@ -275,8 +275,9 @@ def _checked_facts(name: str, found: Any) -> dict[str, Any]:
         "varying": dict,
         "agents": str,
         "role": str,
+        "version": int,
+        "games": int,
     }
-    wanted |= {"version": int, "games": int}
     for key, kind in wanted.items():
         if not isinstance(found, dict) or not isinstance(found.get(key), kind):
             raise _damaged(name, KeyError(f"{FACTS}: {key}"))
